@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages, cursors and limits of one listing, without any I/O: capture and gate both page through this."""
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.jsonrpc import LIST_MEMBER
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+
+class Listing:
+    """The entries of one kind, gathered page by page.
+
+    Attributes:
+        kind: which list.
+        entries: the entries received so far, as parsed.
+        done: whether the server said that this was the last page.
+        first_page: the first page's result, for members that a host expects back (`ttlMs`, `cacheScope`).
+    """
+
+    def __init__(self, kind: Kind, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.kind = kind
+        self.entries: list[JsonValue] = []
+        self.done = False
+        self.first_page: JsonObject = {}
+        self._limits = limits
+        self._cursor: str | None = None
+        self._cursors: set[str] = set()
+        self._pages = 0
+        self._bytes = 0
+
+    @property
+    def params(self) -> JsonObject:
+        """The parameters of the next request, without `_meta`. An empty cursor is a cursor (MCP: pagination)."""
+        return {} if self._cursor is None else {"cursor": self._cursor}
+
+    def receive(self, result: JsonValue, size: int) -> bool:
+        """Take the result of one page; True if it was the last.
+
+        Args:
+            result: the `result` member of the response, as parsed.
+            size: bytes of the whole response.
+
+        Raises:
+            InvalidInput: `listing-shape`, `listing-limit` or `cursor-loop`; the listing is then unusable.
+        """
+        self._pages += 1
+        self._bytes += size
+        member = LIST_MEMBER[self.kind]
+        if not isinstance(result, dict) or not isinstance(result.get(member), list):
+            raise InvalidInput("listing-shape", f"the answer to a {self.kind} listing holds no array {member}")
+        self._bound(size, len(result[member]))
+        if self._pages == 1:
+            self.first_page = result
+        self.entries.extend(result[member])
+        cursor = result.get("nextCursor")
+        if cursor is None:
+            self.done = True
+            return True
+        self._follow(cursor)
+        return False
+
+    def _bound(self, size: int, count: int) -> None:
+        limits = self._limits
+        for what, got, most in (
+            ("bytes in one page", size, limits.page_bytes),
+            ("bytes in all pages", self._bytes, limits.listing_bytes),
+            ("pages", self._pages, limits.pages),
+            ("entries", len(self.entries) + count, limits.tools),
+        ):
+            if got > most:
+                raise InvalidInput("listing-limit", f"the {self.kind} listing has {got} {what}, at most {most} are read")
+
+    def _follow(self, cursor: JsonValue) -> None:
+        if not isinstance(cursor, str):
+            raise InvalidInput("listing-shape", "nextCursor is not a string")
+        if len(cursor.encode("utf-8", "surrogatepass")) > self._limits.cursor_bytes:
+            raise InvalidInput("listing-limit", f"nextCursor has more than {self._limits.cursor_bytes} bytes")
+        if cursor in self._cursors:
+            raise InvalidInput("cursor-loop", f"the {self.kind} listing never ends: a cursor came twice")
+        self._cursors.add(cursor)
+        self._cursor = cursor

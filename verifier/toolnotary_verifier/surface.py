@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that a server says of itself at one moment, sorted out: definitions, and what could not be taken as one."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+# Hosts build function names from tool names: every character outside this set becomes "_".
+_HOST_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An entry of a listing that is no definition.
+
+    Attributes:
+        kind: the listing it stood in.
+        name: its name as received where it has one, else `#` and its index in the listing.
+        code: `ambiguous-name`, or the code of the error that refused it.
+        message: one escaped line.
+    """
+
+    kind: Kind
+    name: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """What a server advertised, as far as it was asked.
+
+    Attributes:
+        definitions: by kind and name.
+        faults: entries that are invalid or ambiguous; their names have no definition.
+        inspected: the kinds that were asked for: absence says something only about these.
+        protocol_version: the negotiated revision, where known.
+        server_info: what the server calls itself: shown and recorded, never an identity.
+        capabilities: as advertised.
+        notes: escaped lines worth telling (a byte-equal duplicate was folded, a banner was skipped).
+    """
+
+    definitions: Mapping[tuple[Kind, str], Definition]
+    faults: tuple[Fault, ...] = ()
+    inspected: frozenset[Kind] = frozenset()
+    protocol_version: str | None = None
+    server_info: JsonObject = field(default_factory=dict)
+    capabilities: JsonObject = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def of_kind(self, kind: Kind) -> tuple[Definition, ...]:
+        """The definitions of one kind, sorted by name."""
+        return tuple(self.definitions[key] for key in sorted(self.definitions) if key[0] is kind)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all was advertised, not even something unreadable."""
+        return not self.definitions and not self.faults
+
+
+def assemble(
+    entries: Mapping[Kind, Iterable[JsonValue]],
+    *,
+    instructions: JsonValue = None,
+    inspected: Iterable[Kind] = (),
+    protocol_version: str | None = None,
+    server_info: JsonObject | None = None,
+    capabilities: JsonObject | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Surface:
+    """The surface made of listing entries in any order, pages already joined.
+
+    A bad entry becomes a `Fault` and nothing else suffers. A name that stands twice with equal content counts
+    once; with different content the name is ambiguous and has no definition. Names that hosts would fold into
+    one are ambiguous too (DESIGN: verdicts, `ambiguous`).
+    """
+    found: dict[tuple[Kind, str], Definition] = {}
+    faults: list[Fault] = []
+    notes: list[str] = []
+    values = [(kind, index, value) for kind, items in entries.items() for index, value in enumerate(items)]
+    if instructions is not None:
+        values.append((Kind.INSTRUCTIONS, 0, instructions))
+    ambiguous: set[tuple[Kind, str]] = set()
+    for kind, index, value in values:
+        try:
+            definition = Definition.of(kind, value, limits=limits)
+        except InvalidInput as error:
+            faults.append(Fault(kind, _name_or_index(kind, index, value), error.code, error.message))
+            continue
+        known = found.setdefault(definition.key, definition)
+        if known.digest != definition.digest:
+            ambiguous.add(definition.key)
+        elif known is not definition:
+            notes.append(f"{kind} {escape(definition.name, limit=80)} is listed more than once, with equal content")
+    for key in sorted(ambiguous):
+        faults.append(Fault(*key, "ambiguous-name", "one name stands for different definitions"))
+    # A name that is also carried by an unreadable entry cannot be told apart by the host.
+    spoiled = {(fault.kind, fault.name) for fault in faults}
+    spoiled |= _host_collisions(found, faults)
+    return Surface(
+        definitions={key: found[key] for key in sorted(found) if key not in spoiled},
+        faults=tuple(faults),
+        inspected=frozenset(inspected) | frozenset(entries),
+        protocol_version=protocol_version,
+        server_info=server_info or {},
+        capabilities=capabilities or {},
+        notes=tuple(notes),
+    )
+
+
+def _name_or_index(kind: Kind, index: int, value: JsonValue) -> str:
+    name = value.get(NAME_MEMBER.get(kind, "")) if isinstance(value, dict) else None
+    return name if isinstance(name, str) and name else f"#{index}"
+
+
+def _host_collisions(found: Mapping[tuple[Kind, str], Definition], faults: list[Fault]) -> set[tuple[Kind, str]]:
+    folded: dict[str, list[str]] = {}
+    for kind, name in found:
+        if kind is Kind.TOOL:
+            folded.setdefault(_HOST_NAME.sub("_", name), []).append(name)
+    collided = set()
+    for names in folded.values():
+        for name in names if len(names) > 1 else ():
+            others = ", ".join(escape(other, limit=80) for other in names if other != name)
+            faults.append(Fault(Kind.TOOL, name, "ambiguous-name", f"hosts cannot tell it from {others}"))
+            collided.add((Kind.TOOL, name))
+    return collided

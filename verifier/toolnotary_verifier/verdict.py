@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outcome for one definition and for a server, with stable reason codes (docs/reference/verdicts.md)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.definition import Definition, Kind
+
+
+class Reason(StrEnum):
+    """Why a definition is in its state. Order is precedence: the first that applies is the verdict."""
+
+    INVALID = "invalid"
+    AMBIGUOUS = "ambiguous"
+    IDENTITY = "identity"
+    REVOKED = "revoked"
+    SIGNER_CHANGED = "signer-changed"
+    ROLLBACK = "rollback"
+    MIXED = "mixed"
+    VERIFIED = "verified"
+    EQUIVALENT = "equivalent"
+    PROFILE_CHANGED = "profile-changed"
+    UPGRADE = "upgrade"
+    PENDING = "pending"
+    CHANGED = "changed"
+    ADDED = "added"
+    INSTRUCTIONS_CHANGED = "instructions-changed"
+    FIRST_SIGNED = "first-signed"
+    FIRST_UNSIGNED = "first-unsigned"
+    SIGNER_UNKNOWN = "signer-unknown"
+    MISSING = "missing"
+    SERVER_INFO_CHANGED = "server-info-changed"
+    CAPABILITIES_CHANGED = "capabilities-changed"
+
+
+class Action(StrEnum):
+    """What the gate does. `PROMPT` blocks until a person has answered elsewhere."""
+
+    ALLOW = "allow"
+    NOTE = "note"
+    PROMPT = "prompt"
+    BLOCK = "block"
+
+
+class Outcome(StrEnum):
+    """The state of a server; every inspected server is in exactly one."""
+
+    VERIFIED = "verified"
+    DRIFT = "drift"
+    UNPINNED = "unpinned"
+    NOT_INSPECTED = "not-inspected"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about one definition.
+
+    Attributes:
+        kind: what the definition defines.
+        name: its name as received (escape before showing).
+        reason: the stable reason code.
+        action: what follows.
+        live: digest of what the server says now, `None` if absent or not canonicalizable.
+        pinned: digest of what is pinned, `None` if nothing is.
+        detail: one escaped line for people, possibly empty.
+    """
+
+    kind: Kind
+    name: str
+    reason: Reason
+    action: Action
+    live: Digest | None = None
+    pinned: Digest | None = None
+    detail: str = ""
+
+    @property
+    def passes(self) -> bool:
+        """Whether the definition may reach a host."""
+        return self.action in (Action.ALLOW, Action.NOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All verdicts about one surface of one server.
+
+    Attributes:
+        server: the name given by the user or policy, never the server's own.
+        outcome: the server's state.
+        verdicts: one a definition, sorted by kind and name.
+        forward: what may be handed to the host, by kind and name: the live definition where it is pinned
+            exactly, the pinned one where the two are only equivalent.
+    """
+
+    server: str
+    outcome: Outcome
+    verdicts: tuple[Verdict, ...]
+    forward: Mapping[tuple[Kind, str], Definition] = field(default_factory=dict, repr=False)
+
+    @property
+    def objections(self) -> tuple[Verdict, ...]:
+        """The verdicts that keep something from the host."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.passes)
+
+    @property
+    def change_set(self) -> Digest:
+        """What an approval is bound to: the digest over name, verdict and live digest of every objection."""
+        rows = sorted([v.kind, v.name, v.reason, v.live or ""] for v in self.objections)
+        return Digest.of(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii"))
