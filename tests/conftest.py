@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every test shares: hypothesis without deadlines, a home of its own, where outside material lies."""
+
+import os
+from pathlib import Path
+
+import pytest
+from effort import EFFORT, scaled
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile(
+    EFFORT,
+    deadline=None,  # no test may depend on how busy the machine is
+    max_examples=scaled(60, 600),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+settings.load_profile(EFFORT)
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the files of the person who runs it."""
+    for name in [name for name in os.environ if name.startswith("TOOLNOTARY_") and name != "TOOLNOTARY_TEST_EFFORT"]:
+        if name != "TOOLNOTARY_SHARED":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("TOOLNOTARY_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with real listings and attack cases, which are third-party text and not part of this repository."""
+    folder = Path(os.environ.get("TOOLNOTARY_SHARED") or ROOT.parent / "shared")
+    if not (folder / "cases").is_dir():
+        pytest.skip("real listings and cases are not here: set TOOLNOTARY_SHARED to the folder that holds them")
+    return folder
