@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The four distributions: what they need, what they carry, and that a host which embeds the verifier gets little."""
+
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SLICES = ("verifier", "signer", "registry_api", "cli")
+WHEELHOUSE = ROOT / ".tests" / "wheelhouse"
+
+
+def _project(folder: str) -> dict:
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def _ours(requirement: str) -> bool:
+    return requirement.startswith("toolnotary")
+
+
+def _needs(project: dict) -> set[str]:
+    extras = project.get("optional-dependencies", {}).values()
+    return {need for need in [*project["dependencies"], *(n for group in extras for n in group)] if not _ours(need)}
+
+
+def test_the_workspace_needs_exactly_what_the_four_distributions_need() -> None:
+    union = set().union(*(_needs(_project(folder)) for folder in SLICES))
+    assert set(_project(".")["dependencies"]) == union
+
+
+def test_the_four_distributions_and_the_workspace_carry_one_version() -> None:
+    versions = {folder: _project(folder)["version"] for folder in (".", *SLICES)}
+    modules = {folder: importlib.import_module(f"toolnotary_{folder}").__version__ for folder in SLICES}
+    assert set(versions.values()) | set(modules.values()) == {versions["."]}
+
+
+def test_the_distributions_pin_each_other_to_their_own_version() -> None:
+    for folder in SLICES:
+        project = _project(folder)
+        groups = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
+        for need in (need for group in groups for need in group if _ours(need)):
+            assert need.endswith(f"=={project['version']}"), f"{folder}: {need}"
+
+
+@pytest.mark.parametrize("folder", SLICES)
+def test_every_distribution_carries_the_licence_and_its_types(folder: str) -> None:
+    assert (ROOT / folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / folder / f"toolnotary_{folder}" / "py.typed").is_file()
+
+
+def test_every_python_file_names_its_licence_in_the_first_line() -> None:
+    tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [ROOT / name for name in tracked.stdout.split("\n") if name]
+    assert files
+    bare = [str(path) for path in files if path.is_file() and not _named(path)]
+    assert not bare
+
+
+def _named(path: Path) -> bool:
+    lines = path.read_text(encoding="utf-8").split("\n", 2)
+    return "# SPDX-License-Identifier: Apache-2.0" in lines[:2]
+
+
+def test_no_lock_names_an_address() -> None:
+    locks = [path for path in ROOT.rglob("*") if _is_lock(path)]
+    assert ROOT / "requirements-dev.txt" in locks
+    assert len(locks) >= 4, "the locks of the test servers are here too"
+    for path in locks:
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text, path
+        if path.suffix == ".txt":
+            assert "--hash=sha256:" in text, path
+
+
+def _is_lock(path: Path) -> bool:
+    parts = path.relative_to(ROOT).parts
+    if any(part.startswith(".") or part == "node_modules" for part in parts):
+        return False
+    return path.name == "package-lock.json" or re.fullmatch(r"requirements.*\.txt", path.name) is not None
+
+
+def test_the_lock_that_names_addresses_by_design_is_ignored_by_git() -> None:
+    asked = subprocess.run(["git", "check-ignore", "uv.lock"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert asked.returncode == 0
+
+
+def test_a_host_that_installs_the_verifier_alone_gets_four_distributions(tmp_path: Path) -> None:
+    """DESIGN 3: few dependencies, no server code. Built and installed from the wheelhouse, without any network."""
+    if not WHEELHOUSE.is_dir():
+        pytest.skip("the wheelhouse is empty: run tests/prepare.py first")
+    offline = ["--no-index", "--find-links", str(WHEELHOUSE), "--disable-pip-version-check"]
+    built = tmp_path / "dist"
+    pip = [sys.executable, "-m", "pip"]
+    build = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(built), str(ROOT / "verifier")]
+    subprocess.run(build, check=True)
+    (wheel,) = built.glob("*.whl")
+    venv.create(tmp_path / "lean", with_pip=True)
+    python = tmp_path / "lean" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", *offline, str(wheel)], check=True)
+    script = "import importlib.metadata as m; print(*sorted(d.name.lower() for d in m.distributions()))"
+    listed = subprocess.run([python, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert set(listed) - {"pip", "setuptools"} == {"toolnotary-verifier", "cryptography", "cffi", "pycparser"}
+    # Every room imports there: nothing reaches for what only the workspace has.
+    rooms = sorted(
+        path.relative_to(ROOT / "verifier").with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+        for path in (ROOT / "verifier" / "toolnotary_verifier").rglob("*.py")
+    )
+    subprocess.run([python, "-I", "-c", "import " + ", ".join(rooms)], check=True, cwd=tmp_path)
