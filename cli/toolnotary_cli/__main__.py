@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m toolnotary_cli` is `toolnotary`."""
+
+import sys
+
+from toolnotary_cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exit codes, and the one place where an error becomes a message and a code (docs/reference/cli.md)."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final
+
+import click
+
+from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.escape import escape
+
+FINE: Final = 0
+OBJECTION: Final = 1  # drift, refusal, an invalid signature
+USAGE: Final = 2  # usage, configuration, a file that cannot be read or written, a missing extra
+UNREACHED: Final = 3  # could not inspect or reach what was asked about
+INVALID: Final = 4  # input that is not valid
+INTERNAL: Final = 70  # EX_SOFTWARE of sysexits.h
+INTERRUPTED: Final = 130  # 128 + SIGINT: Ctrl-C, or an aborted prompt
+PIPE_CLOSED: Final = 141  # 128 + SIGPIPE: the reader of our output went away
+
+_REPORT = "set TOOLNOTARY_DEBUG=1 to see where, and report it"
+
+
+def guard(call: Callable[[], int | None]) -> int:
+    """The exit code of `call`, whatever it raises; what it raised is told on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _guarded(call)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Otherwise the interpreter tries to flush again while it ends, and prints a complaint of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return code
+
+
+def _guarded(call: Callable[[], int | None]) -> int:
+    try:
+        return call() or FINE
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing any more
+        click.echo("\nstopped", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except BrokenPipeError:
+        raise
+    except ToolnotaryError as error:
+        report(error)
+        return error.exit_code
+    except OSError as error:
+        where = f": {escape(os.fsdecode(error.filename), limit=300)}" if error.filename else ""
+        tell("file-system", f"{(error.strerror or type(error).__name__).lower()}{where}")
+        return USAGE
+    except Exception as error:
+        # The last door: no traceback reaches a person who did not ask for one.
+        if os.environ.get("TOOLNOTARY_DEBUG"):
+            raise
+        tell("internal", f"{type(error).__name__}: {error}", _REPORT)
+        return INTERNAL
+
+
+def report(error: ToolnotaryError) -> None:
+    """Tell an error on stderr, with its code and its remedy."""
+    tell(error.code, error.message, error.remedy)
+
+
+def tell(code: str, message: str, remedy: str = "") -> None:
+    """One error on stderr; what could come from a server is escaped here once more."""
+    click.echo(
+        f"{click.style('error', fg='red', bold=True)}: {code}: {escape(message, limit=2000)}", err=True
+    )
+    if remedy:
+        click.echo(f"  {escape(remedy, limit=2000)}", err=True)

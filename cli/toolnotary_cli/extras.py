@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts that are installed on demand: a command that needs one says which."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toolnotary_verifier.errors import ConfigurationError
+
+# What the import of each extra brings, by top-level module: any other module that is missing is a defect.
+_MODULES = {
+    "fast": {"jiter", "orjson"},
+    "registry": {
+        "toolnotary_registry_api",
+        "fastapi",
+        "sqlmodel",
+        "sqlalchemy",
+        "alembic",
+        "uvicorn",
+        "psycopg",
+    },
+    "review": {"deepdiff"},
+}
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Around the imports that an extra provides.
+
+    Raises:
+        ConfigurationError: `missing-extra`, if one of its modules is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _MODULES[extra]:
+            raise
+        raise ConfigurationError(
+            "missing-extra",
+            f"this needs the extra {extra}, which is not installed",
+            remedy=f"pip install 'toolnotary[{extra}]'",
+        ) from None

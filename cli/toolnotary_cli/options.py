@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands share, spelled and explained once.
+
+Each is a decorator; the name of the parameter it fills is its own (`output` fills `output: Output`).
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolnotary_cli.output import Output
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _color(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value == "always":
+        ctx.color = True
+    elif value == "never" or (value != "auto" and os.environ.get("NO_COLOR")):
+        ctx.color = False
+
+
+color: Decorator = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    expose_value=False,
+    is_eager=True,
+    callback=_color,
+    help="Colours in text output: on a terminal, always or never. NO_COLOR is respected.",
+)
+
+_format: Decorator = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    callback=lambda _ctx, _parameter, value: Output(value),
+    help="Text for people, or JSON (pure ASCII, with a published schema).",
+)
+
+
+def output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--format text|json` as `output: Output`, and `--color`."""
+    return _format(color(command))
+
+
+registry: Decorator = click.option(
+    "--registry",
+    metavar="URL",
+    envvar="TOOLNOTARY_REGISTRY",
+    help="Registry to talk to (also TOOLNOTARY_REGISTRY, or `registry` in the policy).",
+)
+policy: Decorator = click.option(
+    "--policy",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    envvar="TOOLNOTARY_POLICY",
+    help="Policy to use in place of the files that are found (also TOOLNOTARY_POLICY).",
+)
+lockfile: Decorator = click.option(
+    "--lockfile",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    envvar="TOOLNOTARY_LOCKFILE",
+    help="Lockfile to use in place of the one that is found (also TOOLNOTARY_LOCKFILE).",
+)
+offline: Decorator = click.option(
+    "--offline", is_flag=True, help="Open no socket: judge from what is at hand."
+)

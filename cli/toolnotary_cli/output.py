@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How results are printed: text for people, or JSON in pure ASCII with a published schema."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+
+from toolnotary_verifier.escape import escape
+
+Format = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where one command's result goes and in which form; made by `options.output`."""
+
+    format: Format
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the result is read by a program."""
+        return self.format == "json"
+
+    def result(self, document: object, text: str | Iterable[str]) -> None:
+        """Print a result on stdout.
+
+        Args:
+            document: the result as plain JSON values, printed with `--format json`.
+            text: the same for people: one string, or lines; text from a server already escaped (see `shown`).
+        """
+        if self.is_json:
+            import json
+
+            click.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+            return
+        for line in (text,) if isinstance(text, str) else text:
+            click.echo(line)
+
+    def note(self, line: str) -> None:
+        """Tell something beside the result, on stderr, in every format; escaped here."""
+        click.echo(escape(line), err=True)
+
+
+def shown(text: str, *, limit: int | None = 200) -> str:
+    """Text from a server, in one line, safe to print."""
+    return escape(text, limit=limit)
+
+
+def styled(text: str, look: Literal["good", "bad", "warn", "dim", "strong"]) -> str:
+    """`text` with a colour, dropped where no terminal reads it, with NO_COLOR and `--color never`."""
+    if look == "dim":
+        return click.style(text, dim=True)
+    if look == "strong":
+        return click.style(text, bold=True)
+    return click.style(text, fg={"good": "green", "bad": "red", "warn": "yellow"}[look])
+
+
+def is_terminal() -> bool:
+    """Whether a person reads stdout as it is written."""
+    return sys.stdout.isatty()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Where files lie: the search order, and every file that toolnotary writes on its own account.
+
+| file | where | written by |
+|---|---|---|
+| `toolnotary.lock` | repository root, or the personal directory | `lock`, `approve`, `revoke` |
+| `.toolnotary/objects/` | beside the lockfile | `lock`, `approve` |
+| `toolnotary.toml` | repository root, or the personal directory | you |
+| `state.jsonl` | the personal directory | `lock`, `check`, `approve`, `revoke`, `run` |
+
+The personal directory is TOOLNOTARY_HOME; else `$XDG_DATA_HOME/toolnotary` or `~/.local/share/toolnotary`;
+on Windows `%LOCALAPPDATA%\toolnotary`. Every other file is one that a command was told to write (`-o`,
+`--database`).
+
+An option or a TOOLNOTARY_* variable names a file exactly. Without one, the file nearest to the working
+directory counts, up to the root of the repository that it stands in and no further; outside of a repository
+only the working directory itself is looked at. Then comes the personal file. `run` skips the project's
+files, because it is started by hosts in directories that somebody else wrote (`project=False`).
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCKFILE = "toolnotary.lock"
+POLICY = "toolnotary.toml"
+STATE = "state.jsonl"
+
+
+def home() -> Path:
+    """The personal directory; nothing is created."""
+    given = os.environ.get("TOOLNOTARY_HOME")
+    if given:
+        return Path(given).absolute()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return (Path(base) if base else Path.home() / "AppData" / "Local") / "toolnotary"
+    base = os.environ.get("XDG_DATA_HOME")
+    # XDG Base Directory specification: a relative path in the variable is to be ignored.
+    return (Path(base) if base and base.startswith("/") else Path.home() / ".local" / "share") / "toolnotary"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFiles:
+    """The policy files in force: the personal one decides, the project's only restricts."""
+
+    personal: Path | None
+    project: Path | None
+
+
+def policy_files(given: Path | None, *, project: bool = True) -> PolicyFiles:
+    """Which policies count.
+
+    Args:
+        given: the value of `--policy` or TOOLNOTARY_POLICY: the person's own word, in place of both files.
+        project: whether the working directory and its repository are looked at (not for `run`).
+    """
+    if given is not None:
+        return PolicyFiles(given, None)
+    personal = home() / POLICY
+    found = nearest(POLICY) if project else None
+    return PolicyFiles(personal if personal.exists() else None, None if found == personal else found)
+
+
+def lockfile(given: Path | None, *, project: bool = True) -> Path:
+    """The lockfile in force, or where a new one belongs: the repository's root, else the personal directory.
+
+    Args:
+        given: the value of `--lockfile` or TOOLNOTARY_LOCKFILE.
+        project: whether the working directory and its repository are looked at (not for `run`).
+    """
+    if given is not None:
+        return given.absolute()
+    if project:
+        found = nearest(LOCKFILE)
+        if found is not None:
+            return found
+        root = repository()
+        if root is not None:
+            return root / LOCKFILE
+    return home() / LOCKFILE
+
+
+def state_file() -> Path:
+    """Where everything that this person saw, accepted and declined is recorded."""
+    return home() / STATE
+
+
+def objects_folder(lockfile: Path) -> Path:
+    """Where the manifests, bundles and texts of a lockfile's pins lie."""
+    return lockfile.parent / ".toolnotary" / "objects"
+
+
+def repository(start: Path | None = None) -> Path | None:
+    """The root of the repository around `start` (the working directory if None), or None outside of one."""
+    here = (start or Path.cwd()).absolute()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+
+
+def nearest(name: str) -> Path | None:
+    """The nearest file `name` from the working directory up to the root of its repository, or None."""
+    here = Path.cwd().absolute()
+    root = repository(here) or here
+    for folder in (here, *here.parents):
+        if (folder / name).exists():
+            return folder / name
+        if folder == root:
+            break
+    return None
