@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a manifest says, member by member: profiles, the variants of each name, artifacts, remotes.
+
+The format is docs/spec/manifest.md. Arrays whose order means nothing are sorted and hold nothing twice, so
+that one content has one form.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, TypedDict
+
+from toolnotary_verifier.canonical import (
+    RECIPE,
+    Digest,
+    JsonObject,
+    JsonValue,
+    canonical_bytes,
+    parse_message,
+)
+from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.limits import Limits
+from toolnotary_verifier.naming import Artifact, profile_name, remote_url
+from toolnotary_verifier.shape import array, members, text
+from toolnotary_verifier.surface import Surface, assemble
+
+SCHEMA = "https://toolnotary.dev/manifest/v1"
+TRANSPORTS = ("stdio", "streamable-http")
+# Where the definitions of each kind stand. `instructions` have no name and are an array of texts.
+MEMBER = {
+    Kind.TOOL: "tools",
+    Kind.PROMPT: "prompts",
+    Kind.RESOURCE: "resources",
+    Kind.TEMPLATE: "resourceTemplates",
+}
+MEMBERS = (
+    "artifacts",
+    "canonicalization",
+    "instructions",
+    "profiles",
+    "remotes",
+    "schema",
+    *MEMBER.values(),
+)
+
+Key = tuple[Kind, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The circumstances under which a surface was captured.
+
+    Attributes:
+        protocol_version: the negotiated revision, None where a listing was taken from a file.
+        transport: `stdio` or `streamable-http`, None likewise.
+        server_info: what the server called itself; recorded, never an identity.
+        capabilities: what the server advertised; recorded.
+        client_capabilities: names of the capabilities that the capturing client declared, sorted.
+    """
+
+    protocol_version: str | None = None
+    transport: str | None = None
+    server_info: JsonObject = field(default_factory=dict)
+    capabilities: JsonObject = field(default_factory=dict)
+    client_capabilities: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, surface: Surface, *, transport: str | None = None, client_capabilities: Iterable[str] = ()
+    ) -> "Profile":
+        """The profile of a surface, with what the surface itself does not know."""
+        return cls(
+            protocol_version=surface.protocol_version,
+            transport=transport,
+            server_info=surface.server_info,
+            capabilities=surface.capabilities,
+            client_capabilities=tuple(sorted(set(client_capabilities))),
+        )
+
+    @classmethod
+    def parse(cls, value: JsonValue, where: str) -> "Profile":
+        """The profile that a member of `profiles` describes.
+
+        Raises:
+            InvalidInput: `manifest-shape`.
+        """
+        optional = ("protocolVersion", "transport", "serverInfo", "capabilities", "clientCapabilities")
+        entry = members(value, where, code="manifest-shape", optional=optional)
+        if "protocolVersion" in entry:
+            text(entry["protocolVersion"], f"protocolVersion of {where}", code="manifest-shape", most=64)
+        if "transport" in entry and entry["transport"] not in TRANSPORTS:
+            raise InvalidInput("manifest-shape", f"transport of {where} is none of {', '.join(TRANSPORTS)}")
+        for name in ("serverInfo", "capabilities"):
+            members(entry.get(name, {}), f"{name} of {where}", code="manifest-shape", optional=None)
+        declared = array(
+            entry.get("clientCapabilities", []), f"clientCapabilities of {where}", code="manifest-shape"
+        )
+        for name in declared:
+            text(name, f"a client capability of {where}", code="manifest-shape", most=200)
+        _in_order(declared, f"clientCapabilities of {where}")
+        return cls(
+            protocol_version=entry.get("protocolVersion"),
+            transport=entry.get("transport"),
+            server_info=entry.get("serverInfo", {}),
+            capabilities=entry.get("capabilities", {}),
+            client_capabilities=tuple(declared),
+        )
+
+    def to_json(self) -> JsonObject:
+        """The member of `profiles`; what is unknown or empty is left out."""
+        pairs: tuple[tuple[str, JsonValue], ...] = (
+            ("protocolVersion", self.protocol_version),
+            ("transport", self.transport),
+            ("serverInfo", self.server_info),
+            ("capabilities", self.capabilities),
+            ("clientCapabilities", list(self.client_capabilities)),
+        )
+        return {name: value for name, value in pairs if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of the definitions that a name may have, and the profiles in which it may have it."""
+
+    definition: Definition
+    profiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a manifest says, whoever's it is.
+
+    Attributes:
+        profiles: by name.
+        variants: by kind and name, each at least one, in order of their digests.
+        artifacts: what the server is distributed as, sorted.
+        remotes: where it can be reached, sorted.
+        canonical: the canonical form of the whole document.
+        digest: the digest of those bytes.
+    """
+
+    profiles: Mapping[str, Profile]
+    variants: Mapping[Key, tuple[Variant, ...]] = field(repr=False)
+    artifacts: tuple[Artifact, ...] = ()
+    remotes: tuple[str, ...] = ()
+    canonical: bytes = field(repr=False)
+    digest: Digest
+
+    def profile(self, name: str) -> Mapping[Key, tuple[Definition, ...]]:
+        """The definitions that this profile may show, by kind and name.
+
+        Raises:
+            KeyError: there is no such profile.
+        """
+        if name not in self.profiles:
+            raise KeyError(name)
+        shown = {
+            key: tuple(variant.definition for variant in variants if name in variant.profiles)
+            for key, variants in self.variants.items()
+        }
+        return {key: definitions for key, definitions in shown.items() if definitions}
+
+    def digests(self) -> Mapping[Key, frozenset[Digest]]:
+        """The digests that each name may have, over all profiles."""
+        return {
+            key: frozenset(v.definition.digest for v in variants) for key, variants in self.variants.items()
+        }
+
+    def fitting(self, surface: Surface) -> tuple[str, ...]:
+        """The profiles that every definition of `surface` fits exactly; a subset of a profile fits it.
+
+        None fits where the surface has faults: what cannot be read cannot be compared.
+        """
+        if surface.faults:
+            return ()
+        return tuple(name for name in self.profiles if not self.strangers(surface, name))
+
+    def strangers(self, surface: Surface, profile: str) -> tuple[Definition, ...]:
+        """The definitions of `surface` that `profile` does not hold exactly so."""
+        known = self.profile(profile)
+        return tuple(
+            live
+            for key, live in surface.definitions.items()
+            if all(live.digest != definition.digest for definition in known.get(key, ()))
+        )
+
+    def surface(self, profile: str) -> Surface:
+        """What a server in this profile says; a name with several variants is a fault, as in one listing."""
+        about = self.profiles[profile]
+        entries: dict[Kind, list[JsonValue]] = {kind: [] for kind in Kind}
+        for (kind, _), definitions in self.profile(profile).items():
+            entries[kind].extend(definition.value for definition in definitions)
+        return assemble(
+            entries,
+            protocol_version=about.protocol_version,
+            server_info=about.server_info,
+            capabilities=about.capabilities,
+        )
+
+
+class Parts(TypedDict):
+    """The members of `Contents` that are read from a document."""
+
+    profiles: Mapping[str, Profile]
+    variants: Mapping[Key, tuple[Variant, ...]]
+    artifacts: tuple[Artifact, ...]
+    remotes: tuple[str, ...]
+
+
+def artifact_order(artifact: Artifact) -> tuple[str, str]:
+    """The order of `artifacts`: by purl, then digest."""
+    return (artifact.purl, artifact.digest or "")
+
+
+def load(raw: bytes, limits: Limits) -> tuple[JsonObject, bytes]:
+    """The document that `raw` is, and its canonical form.
+
+    Raises:
+        CanonicalError: the bytes are not strict JSON, or too large.
+        InvalidInput: `manifest-schema`, `manifest-canonicalization`.
+    """
+    document = parse_message(raw, max_bytes=limits.manifest_bytes)
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise InvalidInput("manifest-schema", f"this is no manifest: its schema is not {SCHEMA}")
+    canonical = canonical_bytes(document, max_depth=limits.message_depth)
+    if document.get("canonicalization") != RECIPE:
+        raise InvalidInput(
+            "manifest-canonicalization",
+            f"the manifest does not say that its canonical form is {RECIPE}",
+            remedy="verify it with the release of toolnotary that knows its form",
+        )
+    return document, canonical
+
+
+def parts(document: JsonObject, limits: Limits) -> Parts:
+    """All of a document but its server.
+
+    Raises:
+        InvalidInput: `manifest-shape`, `manifest-inconsistent`, `manifest-limit`, `artifact`, `remote-url`.
+    """
+    profiles = members(document["profiles"], "profiles", code="manifest-shape", optional=None)
+    if not 1 <= len(profiles) <= limits.profiles:
+        raise InvalidInput("manifest-limit", f"got {len(profiles)} profiles, expected 1 to {limits.profiles}")
+    artifacts = [
+        Artifact.parse(entry) for entry in array(document["artifacts"], "artifacts", code="manifest-shape")
+    ]
+    remotes = [remote_url(entry) for entry in array(document["remotes"], "remotes", code="manifest-shape")]
+    _in_order([artifact_order(artifact) for artifact in artifacts], "artifacts")
+    _in_order(remotes, "remotes")
+    parsed = {profile_name(name): Profile.parse(value, f"profile {name}") for name, value in profiles.items()}
+    return {
+        "profiles": MappingProxyType(parsed),
+        "variants": MappingProxyType(_variants(document, frozenset(parsed), limits)),
+        "artifacts": tuple(artifacts),
+        "remotes": tuple(remotes),
+    }
+
+
+def _variants(
+    document: JsonObject, profiles: frozenset[str], limits: Limits
+) -> dict[Key, tuple[Variant, ...]]:
+    found: dict[Key, tuple[Variant, ...]] = {}
+    for kind, member in MEMBER.items():
+        named = members(document[member], member, code="manifest-shape", optional=None)
+        if len(named) > limits.tools:
+            raise InvalidInput(
+                "manifest-limit", f"{member} has {len(named)} names, at most {limits.tools} are accepted"
+            )
+        for name, entries in named.items():
+            where = f"{member} {escape(name, limit=80)}"
+            found[kind, name] = _of_one_name(
+                (kind, name), entries, where=where, profiles=profiles, limits=limits
+            )
+    if array(document["instructions"], "instructions", code="manifest-shape"):
+        key = (Kind.INSTRUCTIONS, Kind.INSTRUCTIONS.value)
+        found[key] = _of_one_name(
+            key, document["instructions"], where="instructions", profiles=profiles, limits=limits
+        )
+    return {key: found[key] for key in sorted(found)}
+
+
+def _of_one_name(
+    key: Key, entries: JsonValue, *, where: str, profiles: frozenset[str], limits: Limits
+) -> tuple[Variant, ...]:
+    kind, name = key
+    content = "text" if kind is Kind.INSTRUCTIONS else "definition"
+    found = []
+    if not 1 <= len(array(entries, where, code="manifest-shape")) <= limits.variants:
+        raise InvalidInput(
+            "manifest-limit", f"{where} has {len(entries)} definitions, expected 1 to {limits.variants}"
+        )
+    for entry in entries:
+        members(entry, where, code="manifest-shape", required=("profiles", content))
+        shown = array(entry["profiles"], f"profiles of {where}", code="manifest-shape")
+        if not shown or not all(isinstance(profile, str) and profile in profiles for profile in shown):
+            raise InvalidInput(
+                "manifest-inconsistent", f"{where} names no profile, or one that the manifest does not have"
+            )
+        _in_order(shown, f"profiles of {where}")
+        definition = Definition.of(kind, entry[content], limits=limits)
+        if definition.name != name:
+            raise InvalidInput(
+                "manifest-inconsistent",
+                f"{where} holds a definition of another name, {escape(definition.name, limit=80)}",
+            )
+        found.append(Variant(definition, tuple(shown)))
+    _in_order([variant.definition.digest for variant in found], f"definitions of {where} (by digest)")
+    return tuple(found)
+
+
+def _in_order(items: Sequence[Any], where: str) -> None:
+    """One content, one form: refuse an array that is not strictly ascending."""
+    if any(not before < after for before, after in pairwise(items)):
+        raise InvalidInput("manifest-inconsistent", f"{where} are not in ascending order, each once")
