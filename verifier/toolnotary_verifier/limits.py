@@ -18,6 +18,7 @@ class Limits:
     cursor_bytes: int = 64 << 10
     definition_bytes: int = 1 << 20
     manifest_bytes: int = 4 << 20
+    bundle_bytes: int = 256 << 10
     profiles: int = 64  # of one manifest
     variants: int = 16  # definitions of one name in one manifest (DESIGN: manifest)
     frame_bytes: int = 16 << 20  # a longer frame is never parsed
