@@ -37,16 +37,29 @@ class Reason(StrEnum):
 
 
 class Action(StrEnum):
-    """What the gate does. `PROMPT` blocks until a person has answered elsewhere."""
+    """What the gate does, from lax to strict. `PROMPT` blocks until a person has answered elsewhere."""
 
     ALLOW = "allow"
     NOTE = "note"
     PROMPT = "prompt"
     BLOCK = "block"
 
+    @property
+    def strictness(self) -> int:
+        """0 for allow to 3 for block."""
+        return _STRICTNESS[self]
+
+    @property
+    def passes(self) -> bool:
+        """Whether what it is about may reach a host."""
+        return self in (Action.ALLOW, Action.NOTE)
+
+
+_STRICTNESS = {action: level for level, action in enumerate(Action)}
+
 
 class Outcome(StrEnum):
-    """The state of a server; every inspected server is in exactly one."""
+    """The state of a server; every server asked about is in exactly one."""
 
     VERIFIED = "verified"
     DRIFT = "drift"
@@ -54,12 +67,19 @@ class Outcome(StrEnum):
     NOT_INSPECTED = "not-inspected"
 
 
+class Aspect(StrEnum):
+    """What a verdict can be about besides a definition: what the server says of itself at start-up."""
+
+    SERVER_INFO = "serverInfo"
+    CAPABILITIES = "capabilities"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided about one definition.
+    """What was decided about one definition, or about one aspect of the server.
 
     Attributes:
-        kind: what the definition defines.
+        kind: what the definition defines; an aspect where the verdict is about the server itself.
         name: its name as received (escape before showing).
         reason: the stable reason code.
         action: what follows.
@@ -68,7 +88,7 @@ class Verdict:
         detail: one escaped line for people, possibly empty.
     """
 
-    kind: Kind
+    kind: Kind | Aspect
     name: str
     reason: Reason
     action: Action
@@ -79,7 +99,7 @@ class Verdict:
     @property
     def passes(self) -> bool:
         """Whether the definition may reach a host."""
-        return self.action in (Action.ALLOW, Action.NOTE)
+        return self.action.passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +125,18 @@ class Judgement:
         return tuple(verdict for verdict in self.verdicts if not verdict.passes)
 
     @property
+    def changes(self) -> tuple[Verdict, ...]:
+        """The verdicts about what is not as pinned, whether or not it passes."""
+        return tuple(v for v in self.verdicts if v.reason not in (Reason.VERIFIED, Reason.EQUIVALENT))
+
+    @property
     def change_set(self) -> Digest:
-        """What an approval is bound to: the digest over name, verdict and live digest of every objection."""
-        rows = sorted([v.kind, v.name, v.reason, v.live or ""] for v in self.objections)
+        """What an approval is bound to: the digest over name, verdict and live digest of every change."""
+        rows = sorted([v.kind, v.name, v.reason, v.live or ""] for v in self.changes)
         return Digest.of(json.dumps(rows, ensure_ascii=True, separators=(",", ":")).encode("ascii"))
+
+    @property
+    def counts(self) -> Mapping[Reason, int]:
+        """How many verdicts there are of each reason, in order of precedence; they add up to all."""
+        found = [verdict.reason for verdict in self.verdicts]
+        return {reason: found.count(reason) for reason in Reason if reason in found}
