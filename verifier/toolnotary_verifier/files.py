@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing a file so that a reader sees the old one or the new one, and never a part of either."""
+
+import contextlib
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
+
+_LOCK_BYTE = 1 << 40
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Make `content` the content of `path`, creating missing folders; all of it or nothing.
+
+    The permissions of an existing file are kept; a new one gets what the umask leaves. A symbolic link is
+    followed, so that the file it points to changes and the link stays.
+
+    Raises:
+        ConfigurationError: `file-not-writable`; the old file is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _replace(target, content)
+    except OSError as error:
+        raise unwritable(path, error, "what was there before is unchanged") from None
+
+
+def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
+    """The error that says why `path` could not be written, and in which state it is now."""
+    why = (error.strerror or "cannot be written").lower()
+    return ConfigurationError(
+        "file-not-writable",
+        f"{escape(str(path), limit=300)}: {why}; {state}",
+        remedy="make room or make the folder writable, and repeat the command",
+    )
+
+
+def _replace(target: Path, content: bytes) -> None:
+    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        part.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` last through a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):  # Windows cannot open a folder
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(file: BinaryIO) -> Iterator[None]:
+    """Hold `file` against every other process that locks it, for as long as the block runs."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # Locks are mandatory there: one byte far behind the end, so that readers are not in the way.
+        file.seek(_LOCK_BYTE)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        file.seek(0)
+        try:
+            yield
+        finally:
+            file.seek(_LOCK_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)

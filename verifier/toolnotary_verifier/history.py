@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a user's state, and what they add up to; no file is touched here (docs/spec/state.md).
+
+Events are only ever added, and the order in which they were written decides: an acceptance after a
+revocation takes it back, a revocation after an acceptance withdraws it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolnotary_verifier.canonical import Digest, JsonObject
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.shape import array, members, text
+from toolnotary_verifier.verdict import Outcome
+
+CODE: Final = "state-corrupt"
+
+Pinned = tuple[Kind, str, Digest]
+Place = tuple[str, Digest]  # server and the digest of the launch identity: names alone are never trusted
+
+
+def accepted(server: str, launch: Digest, pins: Iterable[Pinned]) -> JsonObject:
+    """A person accepted these definitions of a server under this launch."""
+    rows = sorted([kind.value, name, digest] for kind, name, digest in pins)
+    return {"event": "accepted", "server": server, "launch": launch, "pins": rows}
+
+
+def accepted_manifest(
+    server: str, launch: Digest, *, manifest: Digest, sequence: int, signer: str
+) -> JsonObject:
+    """A signed manifest became the pin of a server: by policy, or by a person. It sets the sequence mark."""
+    return {
+        "event": "accepted-manifest",
+        "server": server,
+        "launch": launch,
+        "manifest": manifest,
+        "sequence": sequence,
+        "signer": signer,
+    }
+
+
+def trusted_key(server: str, *, key_id: str, pem: str) -> JsonObject:
+    """A person named the key that signs for a server."""
+    return {"event": "trusted-key", "server": server, "keyId": key_id, "pem": pem}
+
+
+def declined(server: str, change_set: Digest) -> JsonObject:
+    """A person saw a set of changes and said no."""
+    return {"event": "declined", "server": server, "changeSet": change_set}
+
+
+def revoked(server: str, digests: Iterable[Digest]) -> JsonObject:
+    """A person withdrew definitions or manifests of a server."""
+    return {"event": "revoked", "server": server, "digests": sorted(digests)}
+
+
+def accepted_value(option: str, value: str) -> JsonObject:
+    """A person accepted a value of a project's policy that grants or loosens something."""
+    return {"event": "accepted-value", "option": option, "value": value}
+
+
+def inspected(
+    server: str, launch: Digest, *, outcome: Outcome, change_set: Digest, counts: Mapping[str, int], note: str
+) -> JsonObject:
+    """A server was looked at, with this outcome; `note` says why where it could not be."""
+    return {
+        "event": "inspected",
+        "server": server,
+        "launch": launch,
+        "outcome": outcome.value,
+        "changeSet": change_set,
+        "counts": dict(counts),
+        "note": note,
+    }
+
+
+@dataclass(slots=True)
+class History:
+    """What all events so far add up to.
+
+    Attributes:
+        pins: accepted definitions by server and launch.
+        manifests: accepted manifests by server and launch.
+        sequences: the sequence that was accepted last, by server; none below it passes.
+        signers: identity of the signer that was accepted last, by server.
+        keys: public keys in PEM that a person named, by server and key id.
+        refused: declined change sets by server.
+        withdrawn: revoked digests by server.
+        values: accepted options and values of project policies.
+        outcomes: the last `inspected` event by server and launch.
+        servers: every server about which a person or policy decided anything.
+    """
+
+    pins: dict[Place, set[Pinned]] = field(default_factory=dict)
+    manifests: dict[Place, set[Digest]] = field(default_factory=dict)
+    sequences: dict[str, int] = field(default_factory=dict)
+    signers: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, dict[str, str]] = field(default_factory=dict)
+    refused: dict[str, set[Digest]] = field(default_factory=dict)
+    withdrawn: dict[str, set[Digest]] = field(default_factory=dict)
+    values: set[tuple[str, str]] = field(default_factory=set)
+    outcomes: dict[Place, JsonObject] = field(default_factory=dict)
+    servers: set[str] = field(default_factory=set)
+
+    def add(self, event: JsonObject) -> None:
+        """Take one event into account.
+
+        Raises:
+            InvalidInput: `state-corrupt` if it is none that this release knows, or not whole.
+        """
+        name = event.get("event")
+        if not isinstance(name, str) or name not in _EVENTS:
+            raise InvalidInput(CODE, "not an event that this release knows")
+        required, take = _EVENTS[name]
+        members(event, f"a {name} event", code=CODE, required=("event", *required), optional=("at",))
+        if "server" in required:
+            text(event["server"], "server", code=CODE)
+            if name != "inspected":
+                self.servers.add(event["server"])
+        take(self, event)
+
+    def _accepted(self, event: JsonObject) -> None:
+        place = (event["server"], Digest.from_text(event["launch"]))
+        for row in array(event["pins"], "pins", code=CODE):
+            known = len(array(row, "a pin", code=CODE)) == 3 and row[0] in list(Kind)
+            if not known or not isinstance(row[1], str):
+                raise InvalidInput(CODE, "a pin is not kind, name and digest")
+            pin = (Kind(row[0]), row[1], Digest.from_text(row[2]))
+            self.pins.setdefault(place, set()).add(pin)
+            self.withdrawn.get(event["server"], set()).discard(pin[2])
+
+    def _accepted_manifest(self, event: JsonObject) -> None:
+        server, manifest = event["server"], Digest.from_text(event["manifest"])
+        if type(event["sequence"]) is not int or event["sequence"] < 0:
+            raise InvalidInput(CODE, "a sequence is not a whole number")
+        place = (server, Digest.from_text(event["launch"]))
+        self.manifests.setdefault(place, set()).add(manifest)
+        self.sequences[server] = event["sequence"]
+        self.signers[server] = text(event["signer"], "signer", code=CODE)
+        self.withdrawn.get(server, set()).discard(manifest)
+
+    def _trusted_key(self, event: JsonObject) -> None:
+        key_id = Digest.from_text(event["keyId"])
+        self.keys.setdefault(event["server"], {})[key_id] = text(event["pem"], "pem", code=CODE)
+
+    def _declined(self, event: JsonObject) -> None:
+        self.refused.setdefault(event["server"], set()).add(Digest.from_text(event["changeSet"]))
+
+    def _revoked(self, event: JsonObject) -> None:
+        digests = {Digest.from_text(digest) for digest in array(event["digests"], "digests", code=CODE)}
+        self.withdrawn.setdefault(event["server"], set()).update(digests)
+        for place, pins in self.pins.items():
+            if place[0] == event["server"]:
+                pins.difference_update({pin for pin in pins if pin[2] in digests})
+
+    def _accepted_value(self, event: JsonObject) -> None:
+        self.values.add(
+            (text(event["option"], "option", code=CODE), text(event["value"], "value", code=CODE))
+        )
+
+    def _inspected(self, event: JsonObject) -> None:
+        if event["outcome"] not in list(Outcome):
+            raise InvalidInput(CODE, "an outcome that this release does not know")
+        members(event["counts"], "counts", code=CODE, optional=None)
+        self.outcomes[event["server"], Digest.from_text(event["launch"])] = event
+
+
+_Take = Callable[[History, JsonObject], None]
+# The members of each event besides `event` and `at` (UTC, for people; it decides nothing).
+_EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
+    "accepted": (("server", "launch", "pins"), History._accepted),  # noqa: SLF001 - its own table
+    "accepted-manifest": (
+        ("server", "launch", "manifest", "sequence", "signer"),
+        History._accepted_manifest,  # noqa: SLF001
+    ),
+    "trusted-key": (("server", "keyId", "pem"), History._trusted_key),  # noqa: SLF001
+    "declined": (("server", "changeSet"), History._declined),  # noqa: SLF001
+    "revoked": (("server", "digests"), History._revoked),  # noqa: SLF001
+    "accepted-value": (("option", "value"), History._accepted_value),  # noqa: SLF001
+    "inspected": (
+        ("server", "launch", "outcome", "changeSet", "counts", "note"),
+        History._inspected,  # noqa: SLF001
+    ),
+}
