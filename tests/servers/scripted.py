@@ -23,14 +23,14 @@ A script is an object; every member is optional.
     record          file to which every received line is appended
     ignore_sigterm  true: SIGTERM does nothing
     ignore_eof      true: sleeps for ever when stdin has ended
-    rules           [{"on": METHOD, "nth": N, "do": [STEP...]}...]: the first rule that fits replaces the usual
+    rules           [{"on": METHOD, "nth": N, "do": [STEP...]}...]: the first that fits replaces the usual
                     answer. METHOD "start" runs before anything is read; without "nth" a rule fits every
                     time (counting from 1 by method); notifications have rules too
 
 Steps, in order:
 
     "default"                    the usual answer            "silence"    never say anything any more
-    {"raw": TEXT}                TEXT and a line feed. $id is the request's id as JSON, $idstr its text without
+    {"raw": TEXT}                TEXT and a line feed; $id is the request id as JSON, $idstr its text without
                                  quotes, $tools the array of current tools, $poison an array with one poisoned
                                  `echo`, $modern the members that a stateless result needs, with a leading
                                  comma (or nothing), $N the count of requests of this method plus 2
