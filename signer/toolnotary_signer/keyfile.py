@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput, Refused
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.files import unwritable
 from toolnotary_verifier.keys import Algorithm, PublicKey
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _MAX_PEM = 8192  # bytes; an encrypted P-256 key in PEM has about 400
-MIN_PASSPHRASE = 8  # characters; the key derivation of PKCS#8 does not save a shorter one
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +113,18 @@ def is_encrypted(pem: bytes) -> bool:
     return b"ENCRYPTED" in pem
 
 
-def write_new(path: Path, content: bytes, *, mode: int) -> None:
-    """Write a file that must not exist yet, with these permissions from its first moment on.
-
-    Raises:
-        ConfigurationError: `file-exists`, `cannot-write`.
-    """
-    shown = escape(str(path), limit=300)
+def _write_new(path: Path, content: bytes, *, mode: int) -> None:
+    """Write a file that must not exist yet, with these permissions from its first moment on."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+        descriptor = os.open(path, flags, mode)
     except FileExistsError:
+        shown = escape(str(path), limit=300)
         raise ConfigurationError(
-            "file-exists", f"{shown} exists already; a key is never overwritten", remedy="choose another name"
+            "file-exists", f"{shown} exists; a key file is never overwritten", remedy="choose another name"
         ) from None
     except OSError as error:
-        raise ConfigurationError("cannot-write", f"{shown}: {error.strerror}") from None
+        raise unwritable(path, error, "no key was written") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -135,7 +132,7 @@ def write_new(path: Path, content: bytes, *, mode: int) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise ConfigurationError("cannot-write", f"{shown}: {error.strerror}") from None
+        raise unwritable(path, error, "no key was written") from None
 
 
 def write_pair(name: Path, key: PrivateKey, *, passphrase: bytes | None) -> tuple[Path, Path]:
@@ -145,12 +142,12 @@ def write_pair(name: Path, key: PrivateKey, *, passphrase: bytes | None) -> tupl
         The two paths.
 
     Raises:
-        ConfigurationError: `file-exists`, `cannot-write`.
+        ConfigurationError: `file-exists`, `file-not-writable`.
     """
     private, public = name.with_name(name.name + ".key"), name.with_name(name.name + ".pub")
-    write_new(public, key.public.to_pem(), mode=0o644)
+    _write_new(public, key.public.to_pem(), mode=0o644)
     try:
-        write_new(private, key.to_pem(passphrase=passphrase), mode=0o600)
+        _write_new(private, key.to_pem(passphrase=passphrase), mode=0o600)
     except ConfigurationError:
         public.unlink(missing_ok=True)
         raise

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary sign`: a captured manifest, a server's name and version, and a signature over both."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolnotary_cli import options, prompt
+from toolnotary_cli.output import Output, shown
+
+if TYPE_CHECKING:
+    from toolnotary_signer.keyfile import PrivateKey
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=_FILE)
+@click.option("--key", metavar="PEM", type=_FILE, required=True, help="Private key file (see keygen).")
+@click.option("--server", metavar="NAME", required=True, help="Name of the server, as published.")
+@click.option("--version", metavar="V", required=True, help="Version of the server.")
+@click.option(
+    "--sequence",
+    type=click.IntRange(min=1),
+    help="Position in the server's history: 1 for its first release.",
+)
+@click.option("--supersedes", metavar="DIGEST", help="Digest of the manifest before.")
+@click.option(
+    "--expires-in", metavar="DAYS", type=click.IntRange(min=1, max=36500), help="Days to accept it."
+)
+@click.option(
+    "--artifact",
+    "artifacts",
+    metavar="PURL[=DIGEST|=PATH]",
+    multiple=True,
+    help="What the server is distributed as; a file at PATH is digested.",
+)
+@click.option("--remote", "remotes", metavar="URL", multiple=True, help="Where the server can be reached.")
+@click.option("--repository", metavar="URL", help="Repository of the release, recorded as its source.")
+@click.option("--commit", metavar="HASH", help="Commit of the release, recorded as its source.")
+@click.option("--workflow", metavar="PATH", help="Workflow that made the release, recorded as its source.")
+@click.option("--run", metavar="URL", help="Run of that workflow, recorded as its source.")
+@click.option(
+    "-o",
+    "out",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="Write OUT.manifest.json and OUT.sigstore.json; FILE without its .json if left out.",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist with other content.")
+@options.output
+def command(
+    *,
+    file: Path,
+    key: Path,
+    server: str,
+    version: str,
+    sequence: int | None,
+    supersedes: str | None,
+    expires_in: int | None,
+    artifacts: tuple[str, ...],
+    remotes: tuple[str, ...],
+    repository: str | None,
+    commit: str | None,
+    workflow: str | None,
+    run: str | None,
+    out: Path | None,
+    force: bool,
+    output: Output,
+) -> None:
+    """Sign a captured manifest for a server name and version.
+
+    FILE is what `toolnotary capture -o FILE` wrote. It is a file and nothing else: whatever starts a server
+    must not be able to sign.
+    """
+    from toolnotary_signer.artifacts import artifact_of
+    from toolnotary_signer.attest import sign_manifest
+    from toolnotary_verifier.canonical import Digest
+    from toolnotary_verifier.limits import DEFAULT_LIMITS
+    from toolnotary_verifier.manifest import UnnamedManifest
+    from toolnotary_verifier.statement import Source
+
+    capture = UnnamedManifest.parse(_read(file, DEFAULT_LIMITS.manifest_bytes))
+    manifest = capture.named(
+        server=server,
+        version=version,
+        artifacts=[artifact_of(text) for text in artifacts],
+        remotes=remotes,
+    )
+    last = Digest.from_text(supersedes) if supersedes else None
+    number = _sequence(sequence)
+    now = datetime.now(UTC).replace(microsecond=0)
+    source = Source(repository=repository, commit=commit, workflow=workflow, run=run)
+    signing = _key(key)
+    bundle = sign_manifest(
+        manifest,
+        signing,
+        sequence=number,
+        issued_at=now,
+        supersedes=last,
+        expires_at=now + timedelta(days=expires_in) if expires_in else None,
+        source=source if source.to_json() else None,
+    )
+    base = out if out is not None else file.with_name(file.name.removesuffix(".json"))
+    paths = [base.with_name(f"{base.name}.{kind}.json") for kind in ("manifest", "sigstore")]
+    _write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
+    document = {
+        "server": server,
+        "version": version,
+        "sequence": number,
+        "manifestDigest": manifest.digest,
+        "keyId": signing.public.key_id,
+        "manifest": str(paths[0]),
+        "bundle": str(paths[1]),
+    }
+    lines = [
+        f"signed {server} {shown(version)} (sequence {number}) with {signing.public.key_id}",
+        f"manifest  {manifest.digest}",
+        *(f"wrote     {shown(str(path), limit=None)}" for path in paths),
+    ]
+    output.result(document, lines)
+
+
+def _read(path: Path, most: int) -> bytes:
+    """At most one byte more than `most`, so that the parser can say that there is too much."""
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def _key(path: Path) -> "PrivateKey":
+    from toolnotary_signer import passphrase
+    from toolnotary_signer.keyfile import PrivateKey, is_encrypted
+
+    pem = _read(path, 1 << 14)
+    return PrivateKey.from_pem(
+        pem, passphrase=passphrase.existing(prompt.secret) if is_encrypted(pem) else None
+    )
+
+
+def _sequence(given: int | None) -> int:
+    """The position in the server's history; it is never guessed (DESIGN: statement)."""
+    from toolnotary_verifier.errors import ConfigurationError
+
+    if given is None:
+        raise ConfigurationError(
+            "sequence-needed",
+            "the position in the server's history is not known",
+            remedy="say --sequence 1 for a first release, one more than the last otherwise",
+        )
+    return given
+
+
+def _write(files: dict[Path, bytes], *, force: bool) -> None:
+    from toolnotary_verifier.errors import ConfigurationError
+    from toolnotary_verifier.files import replace_file
+
+    for path, content in files.items():
+        if not force and path.exists() and _read(path, len(content)) != content:
+            raise ConfigurationError(
+                "file-exists",
+                f"{path} exists with other content",
+                remedy="choose another name with -o, or replace it with --force",
+            )
+    for path, content in files.items():
+        replace_file(path, content)

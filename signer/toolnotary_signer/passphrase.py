@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the passphrase of a key file comes from: a file that the environment names, or a person."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from toolnotary_verifier.errors import ConfigurationError, Refused
+from toolnotary_verifier.escape import escape
+
+VARIABLE = "TOOLNOTARY_KEY_PASSPHRASE_FILE"
+MIN_LENGTH = 8  # characters; no key derivation saves a shorter one
+_MAX_BYTES = 1024  # OpenSSL's own bound on PEM passphrases
+
+
+def existing(ask: Callable[[str], str]) -> bytes:
+    """The passphrase of a key that exists.
+
+    Args:
+        ask: shows a question to a person and returns what was typed.
+
+    Raises:
+        ConfigurationError: `passphrase-file`, `passphrase-shape`.
+    """
+    given = _from_file()
+    return given if given is not None else _shaped(ask("passphrase of the key: "), least=1)
+
+
+def chosen(ask: Callable[[str], str]) -> bytes:
+    """The passphrase of a key that is being made; a person types it twice.
+
+    Raises:
+        ConfigurationError: `passphrase-file`, `passphrase-shape`.
+        Refused: `passphrase-mismatch`.
+    """
+    given = _from_file()
+    if given is not None:
+        return _shaped(given.decode("utf-8"), least=MIN_LENGTH)
+    first = _shaped(ask(f"new passphrase, at least {MIN_LENGTH} characters: "), least=MIN_LENGTH)
+    if ask("the same passphrase again: ").encode("utf-8") != first:
+        raise Refused("passphrase-mismatch", "the two passphrases differ", remedy="run the command again")
+    return first
+
+
+def _from_file() -> bytes | None:
+    name = os.environ.get(VARIABLE)
+    if not name:
+        return None
+    shown = escape(name, limit=300)
+    try:
+        with Path(name).open("rb") as file:
+            content = file.read(_MAX_BYTES + 3)
+    except OSError as error:
+        raise ConfigurationError("passphrase-file", f"{VARIABLE} names {shown}: {error.strerror}") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigurationError("passphrase-file", f"{shown} is not UTF-8") from None
+    # Editors end a file with one line feed, which nobody means as a part of the passphrase.
+    return _shaped(text.removesuffix("\n").removesuffix("\r"), least=1)
+
+
+def _shaped(text: str, *, least: int) -> bytes:
+    encoded = text.encode("utf-8", "surrogateescape")
+    if len(text) < least or len(encoded) > _MAX_BYTES:
+        expected = f"{least} characters to {_MAX_BYTES} bytes"
+        raise ConfigurationError("passphrase-shape", f"a passphrase of {expected} is expected")
+    return encoded
