@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What counts as pinned for one server, after lockfile, objects, policy and state had their say.
+
+`pinning` makes it, `decide` compares with it. No file is touched here; a pinned text is fetched through the
+function that was given for it, and only where the gate needs it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
+from toolnotary_verifier.contents import Contents
+from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.equivalence import normal_digest
+from toolnotary_verifier.limits import DEFAULT_LIMITS
+from toolnotary_verifier.verdict import Reason
+
+Key = tuple[Kind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedDefinition:
+    """One definition that a name may have.
+
+    Attributes:
+        exact: its digest.
+        normal: gives the digest of its normal form.
+        text: gives the definition itself, or None where its text is not at hand.
+    """
+
+    exact: Digest
+    normal: Callable[[], Digest]
+    text: Callable[[], Definition | None]
+
+    @classmethod
+    def of(cls, definition: Definition) -> "PinnedDefinition":
+        """A pin to this definition, whose text is at hand; the normal form is computed at most once."""
+        return cls(definition.digest, cache(lambda: normal_digest(definition)), lambda: definition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownProfile:
+    """Definitions that may be shown together: a profile of a manifest, or an unsigned entry.
+
+    Attributes:
+        name: the profile's name, empty for an unsigned entry.
+        manifest: the digest of the manifest, None for an unsigned entry.
+        definitions: by kind and name; several where one name may have several definitions.
+        server_info: digest of what the server called itself, without its version; None where unknown.
+        capabilities: digest of what the server advertised; None where unknown.
+    """
+
+    name: str = ""
+    manifest: Digest | None = None
+    definitions: Mapping[Key, tuple[PinnedDefinition, ...]]
+    server_info: Digest | None = None
+    capabilities: Digest | None = None
+
+    @classmethod
+    def of(cls, manifest: Contents, name: str) -> "KnownProfile":
+        """The profile `name` of a manifest.
+
+        Raises:
+            KeyError: there is no such profile.
+        """
+        about = manifest.profiles[name]
+        return cls(
+            name=name,
+            manifest=manifest.digest,
+            definitions={
+                key: tuple(PinnedDefinition.of(definition) for definition in definitions)
+                for key, definitions in manifest.profile(name).items()
+            },
+            server_info=server_info_digest(about.server_info),
+            capabilities=capabilities_digest(about.capabilities),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A finding about the server as a whole that precedes every comparison.
+
+    Attributes:
+        reason: `identity`, `signer-changed`, `rollback` or `signer-unknown`.
+        detail: one escaped line for people.
+    """
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """What one server is held to.
+
+    Attributes:
+        profiles: what is accepted; empty where nothing is pinned, or nothing that is pinned counts.
+        others: profiles of the pinned manifest that were not accepted.
+        signer: the identity that signed what was accepted last, None where nothing signed was.
+        sequence: no manifest below this sequence passes.
+        standing: a finding that precedes every comparison.
+        known: whether this user ever decided anything about the server; then nothing is a first sight.
+        revoked: digests of definitions and manifests that were withdrawn.
+        unaccepted: what the lockfile pins without the user's acceptance; it is not in `profiles`.
+    """
+
+    profiles: tuple[KnownProfile, ...] = ()
+    others: tuple[KnownProfile, ...] = ()
+    signer: str | None = None
+    sequence: int | None = None
+    standing: Standing | None = None
+    known: bool = False
+    revoked: frozenset[Digest] = frozenset()
+    unaccepted: frozenset[tuple[Kind, str, Digest]] = field(default_factory=frozenset, repr=False)
+
+
+def server_info_digest(server_info: JsonObject) -> Digest | None:
+    """The digest of what a server calls itself, without its version, which says nothing; None if empty."""
+    named = {name: value for name, value in server_info.items() if name != "version"}
+    return _digest(named)
+
+
+def capabilities_digest(capabilities: JsonObject) -> Digest | None:
+    """The digest of what a server advertises; None if empty."""
+    return _digest(capabilities)
+
+
+def _digest(value: JsonObject) -> Digest | None:
+    return Digest.of(canonical_bytes(value, max_depth=DEFAULT_LIMITS.message_depth)) if value else None
