@@ -66,7 +66,7 @@ class Definition:
             if not isinstance(value, dict) or not isinstance(value.get(member), str):
                 raise InvalidInput("definition-shape", f"a {kind} without a {member} that is a string")
             name = value[member]
-        canonical = canonical_bytes(value, max_depth=limits.definition_depth)
+        canonical = canonical_bytes(value, max_depth=limits.definition_depth, parsed=True)
         if len(canonical) > limits.definition_bytes:
             shown = escape(name, limit=80)
             raise CanonicalError(

@@ -11,7 +11,7 @@ _TEXT = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Digest(str):
-    """`sha256:` followed by 64 lower-case hex digits; a `str`, so that it sorts, hashes and prints as itself."""
+    """`sha256:` and 64 lower-case hex digits; a `str`, so that it sorts, hashes and prints as itself."""
 
     __slots__ = ()
 

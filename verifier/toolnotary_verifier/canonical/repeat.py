@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A listing seen before: the same bytes but for the id are the same listing, found by comparing bytes.
+
+Only a comparison of all bytes may skip the verification of a listing; a checksum that an attacker can meet
+may not.
+"""
+
+import re
+from dataclasses import dataclass
+
+# An id that can be cut out without parsing: an integer, or a string without any escape.
+_ID = rb'(-?(?:0|[1-9][0-9]{0,17})|"[ !#-\[\]-~]{1,128}")'
+_WHOLE_ID = re.compile(_ID)
+# The id as the first member, or behind the version; nothing that comes before it is the server's choice.
+_AT_START = re.compile(
+    rb'[ \t\r\n]*\{[ \t]*(?:"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*)?"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*,"
+)
+# The id as the last member: in strict JSON the last brace closes the message, so that a number or string
+# before it is a value of the message itself, and `"id"` behind a comma is its whole key.
+_AT_END = re.compile(rb',[ \t]*"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*\}[ \t\r\n]*\Z")
+_TAIL = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One response line with its id cut out, to recognize the same response to another request.
+
+    Make it only of a line that `parse_message` took without a `Flaw`, keep it with the verdict that the line
+    earned, and drop it as soon as what is pinned, approved or revoked changes.
+    """
+
+    before: bytes
+    behind: bytes
+
+    @classmethod
+    def of(cls, line: bytes) -> "Repeat | None":
+        """The line without its id; None where an id is not found without parsing: nothing is skipped then."""
+        found = _AT_START.match(line)
+        if found:
+            return cls(line[: found.start(1)], line[found.end(1) :])
+        tail = max(0, len(line) - _TAIL)
+        found = _AT_END.search(line[tail:])
+        if found:
+            return cls(line[: tail + found.start(1)], line[tail + found.end(1) :])
+        return None
+
+    def id_in(self, line: bytes) -> int | str | None:
+        """The id of `line`, if it is this line with that id in it; None if it is any other line."""
+        if not (line.startswith(self.before) and line.endswith(self.behind)):
+            return None
+        token = line[len(self.before) : len(line) - len(self.behind)]
+        if not _WHOLE_ID.fullmatch(token):
+            return None
+        return token[1:-1].decode("ascii") if token.startswith(b'"') else int(token)
