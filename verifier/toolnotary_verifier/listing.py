@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages, cursors and limits of one listing, without any I/O: capture and gate both page through this."""
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonObject, JsonValue, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.jsonrpc import LIST_MEMBER
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+_CURSOR = "nextCursor"
 
 
 class Listing:
@@ -31,7 +33,7 @@ class Listing:
 
     @property
     def params(self) -> JsonObject:
-        """The parameters of the next request, without `_meta`. An empty cursor is a cursor (MCP: pagination)."""
+        """The parameters of the next request, without `_meta`; an empty cursor is a cursor (MCP)."""
         return {} if self._cursor is None else {"cursor": self._cursor}
 
     def receive(self, result: JsonValue, size: int) -> bool:
@@ -42,18 +44,24 @@ class Listing:
             size: bytes of the whole response.
 
         Raises:
-            InvalidInput: `listing-shape`, `listing-limit` or `cursor-loop`; the listing is then unusable.
+            InvalidInput: `listing-shape`, `listing-limit`, `cursor-loop`, or what makes a part beside the
+                entries no strict JSON; the listing is then unusable.
         """
         self._pages += 1
         self._bytes += size
         member = LIST_MEMBER[self.kind]
+        if isinstance(result, Flaw):
+            raise InvalidInput(result.code, f"the answer to a {self.kind} listing: {result.message}")
         if not isinstance(result, dict) or not isinstance(result.get(member), list):
-            raise InvalidInput("listing-shape", f"the answer to a {self.kind} listing holds no array {member}")
+            raise InvalidInput(
+                "listing-shape", f"the answer to a {self.kind} listing holds no array {member}"
+            )
         self._bound(size, len(result[member]))
+        self._strict(result, member)
         if self._pages == 1:
             self.first_page = result
         self.entries.extend(result[member])
-        cursor = result.get("nextCursor")
+        cursor = result.get(_CURSOR)
         if cursor is None:
             self.done = True
             return True
@@ -69,7 +77,21 @@ class Listing:
             ("entries", len(self.entries) + count, limits.tools),
         ):
             if got > most:
-                raise InvalidInput("listing-limit", f"the {self.kind} listing has {got} {what}, at most {most} are read")
+                raise InvalidInput(
+                    "listing-limit", f"the {self.kind} listing has {got} {what}, at most {most} are read"
+                )
+
+    def _strict(self, result: JsonObject, member: str) -> None:
+        """Nothing beside the entries may be read in two ways. The entries are judged one by one, later."""
+        for key in result:
+            # Some parsers match keys without regard to case, and would read another list than this one.
+            if key not in (member, _CURSOR) and key.casefold() in (member.casefold(), _CURSOR.casefold()):
+                raise InvalidInput("listing-shape", f"the {self.kind} listing spells a key in another case")
+        rest = {key: value for key, value in result.items() if key != member}
+        try:
+            canonical_bytes(rest, max_depth=self._limits.message_depth)
+        except CanonicalError as error:
+            raise InvalidInput(error.code, f"the {self.kind} listing: {error.message}") from None
 
     def _follow(self, cursor: JsonValue) -> None:
         if not isinstance(cursor, str):

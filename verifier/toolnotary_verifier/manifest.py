@@ -58,12 +58,14 @@ class UnnamedManifest(Contents):
     def build(
         cls,
         *,
-        profiles: Mapping[str, tuple[Profile, Surface]],
+        profiles: Mapping[str, tuple[Profile, Surface | Sequence[Surface]]],
         artifacts: Iterable[Artifact] = (),
         remotes: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
         """The manifest of these surfaces, equal definitions stored once.
+
+        Several surfaces of one profile are several looks at it: it then has whatever any of them showed.
 
         Raises:
             CanonicalError: too large, or a value without canonical form.
@@ -79,7 +81,7 @@ class UnnamedManifest(Contents):
             "instructions": [],
             **{member: {} for member in MEMBER.values()},
         }
-        for key, variants in _merge({name: surface for name, (_, surface) in profiles.items()}).items():
+        for key, variants in _merge({name: looks for name, (_, looks) in profiles.items()}).items():
             _store(document, key, variants)
         return cls.parse(canonical_bytes(document, max_depth=limits.message_depth), limits=limits)
 
@@ -154,7 +156,7 @@ class Manifest(Contents):
         *,
         server: str,
         version: str,
-        profiles: Mapping[str, tuple[Profile, Surface]],
+        profiles: Mapping[str, tuple[Profile, Surface | Sequence[Surface]]],
         artifacts: Iterable[Artifact] = (),
         remotes: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
@@ -166,16 +168,18 @@ class Manifest(Contents):
         return unnamed.named(server=server, version=version, limits=limits)
 
 
-def _merge(surfaces: Mapping[str, Surface]) -> Mapping[Key, Sequence[Variant]]:
+def _merge(profiles: Mapping[str, Surface | Sequence[Surface]]) -> Mapping[Key, Sequence[Variant]]:
     found: dict[Key, dict[Digest, Variant]] = {}
-    for name in sorted(surfaces):
-        if surfaces[name].faults:
-            _refuse_faults(name, surfaces[name])
-        for key, definition in surfaces[name].definitions.items():
-            variants = found.setdefault(key, {})
-            before = variants.get(definition.digest)
-            profiles = (*before.profiles, name) if before else (name,)
-            variants[definition.digest] = Variant(definition, profiles)
+    for name in sorted(profiles):
+        looks = profiles[name]
+        for surface in (looks,) if isinstance(looks, Surface) else looks:
+            if surface.faults:
+                _refuse_faults(name, surface)
+            for key, definition in surface.definitions.items():
+                variants = found.setdefault(key, {})
+                before = variants.get(definition.digest)
+                shown = before.profiles if before else ()
+                variants[definition.digest] = Variant(definition, tuple(sorted({*shown, name})))
     return {key: [variants[digest] for digest in sorted(variants)] for key, variants in found.items()}
 
 

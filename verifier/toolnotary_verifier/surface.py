@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that a server says of itself at one moment, sorted out: definitions, and what could not be taken as one."""
+"""All that a server says of itself at one moment: definitions, and what could not be taken as one."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue
-from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
+from toolnotary_verifier.canonical import Flaw, JsonObject, JsonValue
+from toolnotary_verifier.definition import INSTRUCTIONS_NAME, NAME_MEMBER, Definition, Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
 # Hosts build function names from tool names: every character outside this set becomes "_".
 _HOST_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_SHOWN_RIVALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def assemble(
     protocol_version: str | None = None,
     server_info: JsonObject | None = None,
     capabilities: JsonObject | None = None,
+    notes: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Surface:
     """The surface made of listing entries in any order, pages already joined.
@@ -82,7 +84,7 @@ def assemble(
     """
     found: dict[tuple[Kind, str], Definition] = {}
     faults: list[Fault] = []
-    notes: list[str] = []
+    told = list(notes)
     values = [(kind, index, value) for kind, items in entries.items() for index, value in enumerate(items)]
     if instructions is not None:
         values.append((Kind.INSTRUCTIONS, 0, instructions))
@@ -91,15 +93,17 @@ def assemble(
         try:
             definition = Definition.of(kind, value, limits=limits)
         except InvalidInput as error:
-            faults.append(Fault(kind, _name_or_index(kind, index, value), error.code, error.message))
+            faults.extend(_faults(kind, index, value, error))
             continue
         known = found.setdefault(definition.key, definition)
         if known.digest != definition.digest:
             ambiguous.add(definition.key)
         elif known is not definition:
-            notes.append(f"{kind} {escape(definition.name, limit=80)} is listed more than once, with equal content")
-    for key in sorted(ambiguous):
-        faults.append(Fault(*key, "ambiguous-name", "one name stands for different definitions"))
+            told.append(
+                f"{kind} {escape(definition.name, limit=80)} is listed more than once, with equal content"
+            )
+    two = "one name stands for different definitions"
+    faults.extend(Fault(*key, "ambiguous-name", two) for key in sorted(ambiguous))
     # A name that is also carried by an unreadable entry cannot be told apart by the host.
     spoiled = {(fault.kind, fault.name) for fault in faults}
     spoiled |= _host_collisions(found, faults)
@@ -110,16 +114,26 @@ def assemble(
         protocol_version=protocol_version,
         server_info=server_info or {},
         capabilities=capabilities or {},
-        notes=tuple(notes),
+        notes=tuple(told),
     )
 
 
-def _name_or_index(kind: Kind, index: int, value: JsonValue) -> str:
-    name = value.get(NAME_MEMBER.get(kind, "")) if isinstance(value, dict) else None
-    return name if isinstance(name, str) and name else f"#{index}"
+def _faults(kind: Kind, index: int, value: JsonValue, error: InvalidInput) -> list[Fault]:
+    """One fault for each name that a reader could take the entry to have; by its place where it has none."""
+    if kind is Kind.INSTRUCTIONS:
+        names: tuple[str, ...] = (INSTRUCTIONS_NAME,)
+    elif isinstance(value, Flaw):
+        names = value.claims(NAME_MEMBER[kind])
+    else:
+        given = value.get(NAME_MEMBER[kind]) if isinstance(value, dict) else None
+        names = (given,) if isinstance(given, str) and given else ()
+    code, message = (value.code, value.message) if isinstance(value, Flaw) else (error.code, error.message)
+    return [Fault(kind, name, code, message) for name in names or (f"#{index}",)]
 
 
-def _host_collisions(found: Mapping[tuple[Kind, str], Definition], faults: list[Fault]) -> set[tuple[Kind, str]]:
+def _host_collisions(
+    found: Mapping[tuple[Kind, str], Definition], faults: list[Fault]
+) -> set[tuple[Kind, str]]:
     folded: dict[str, list[str]] = {}
     for kind, name in found:
         if kind is Kind.TOOL:
@@ -127,7 +141,12 @@ def _host_collisions(found: Mapping[tuple[Kind, str], Definition], faults: list[
     collided = set()
     for names in folded.values():
         for name in names if len(names) > 1 else ():
-            others = ", ".join(escape(other, limit=80) for other in names if other != name)
-            faults.append(Fault(Kind.TOOL, name, "ambiguous-name", f"hosts cannot tell it from {others}"))
+            # Not all of them: thousands of names that fold into one must not cost their square.
+            rivals = [other for other in names[: _SHOWN_RIVALS + 1] if other != name][:_SHOWN_RIVALS]
+            shown = ", ".join(escape(rival, limit=80) for rival in rivals)
+            more = f" and {len(names) - 1 - len(rivals)} more" if len(names) - 1 > len(rivals) else ""
+            faults.append(
+                Fault(Kind.TOOL, name, "ambiguous-name", f"hosts cannot tell it from {shown}{more}")
+            )
             collided.add((Kind.TOOL, name))
     return collided
