@@ -11,6 +11,7 @@ import click
 from toolnotary_verifier.escape import escape
 
 Format = Literal["text", "json"]
+Look = Literal["good", "bad", "warn", "dim", "strong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def shown(text: str, *, limit: int | None = 200) -> str:
     return escape(text, limit=limit)
 
 
-def styled(text: str, look: Literal["good", "bad", "warn", "dim", "strong"]) -> str:
+def styled(text: str, look: Look) -> str:
     """`text` with a colour, dropped where no terminal reads it, with NO_COLOR and `--color never`."""
     if look == "dim":
         return click.style(text, dim=True)

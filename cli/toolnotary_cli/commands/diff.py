@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary diff`: what changed between two surfaces. No trust is involved."""
+
+from pathlib import Path
+
+import click
+
+from toolnotary_cli import exits, options
+from toolnotary_cli.output import Output
+
+
+@click.command()
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@options.registry
+@options.policy
+@options.offline
+@options.output
+def command(
+    *, old: str, new: str, registry: str | None, policy: Path | None, offline: bool, output: Output
+) -> int:
+    """Show what changed from surface A to surface B.
+
+    A and B are sources: a file (a JSON-RPC response, {"tools": []}, an array of tools or of pages, a
+    manifest), several files that belong together joined with +, MANIFEST#PROFILE, LOCKFILE#SERVER, - for
+    standard input, a URL, a command such as 'stdio:npx -y x', or NAME@VERSION in a registry.
+
+    Exit code 0: every definition is equal. 1: something differs, or cannot be read and so cannot be equal.
+    """
+    from toolnotary_cli.comparison import compare, document, lines
+    from toolnotary_cli.source import parse
+    from toolnotary_cli.subject import load
+
+    sources = parse(old), parse(new)
+    url = _registry(registry, policy) if any(_is_published(source) for source in sources) else None
+    before, after = (load(source, registry=url, offline=offline) for source in sources)
+    comparison = compare(before, after)
+    output.result(document(comparison), lines(comparison))
+    return exits.OBJECTION if comparison.differs else exits.FINE
+
+
+def _is_published(source: object) -> bool:
+    from toolnotary_cli.source import Published
+
+    return isinstance(source, Published)
+
+
+def _registry(given: str | None, policy: Path | None) -> str | None:
+    if given is not None:
+        return given
+    from toolnotary_cli import places
+    from toolnotary_verifier.policy import Policy
+
+    files = places.policy_files(policy)
+    return Policy.load(personal=files.personal, project=files.project).registry_url

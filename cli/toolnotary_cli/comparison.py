@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of `diff`: the reviews of all profiles that two sources have in common, as one."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from toolnotary_cli.drawing import review_lines
+from toolnotary_cli.output import styled
+from toolnotary_cli.pairing import Pairing, pair
+from toolnotary_cli.subject import ALONE, Subject
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.review import Change, Finding, Review, review
+from toolnotary_verifier.surface import Fault
+
+SCHEMA: Final = "https://toolnotary.dev/output/diff/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What differs between two sources.
+
+    Attributes:
+        old: label of the left source.
+        new: label of the right source.
+        reviews: by profile (`ALONE` where there are none), the same finding in several profiles told with the
+            first.
+        profiles: by finding, every profile that it was made in.
+        pairing: what was compared.
+    """
+
+    old: str
+    new: str
+    reviews: tuple[tuple[str, Review], ...]
+    profiles: dict[Finding, list[str]]
+    pairing: Pairing
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything does, a profile that only one side has included."""
+        return bool(self.pairing.only_old or self.pairing.only_new) or any(
+            found.differs for _, found in self.reviews
+        )
+
+
+def compare(old: Subject, new: Subject) -> Comparison:
+    """Compare two sources.
+
+    Raises:
+        ConfigurationError: `missing-extra`, if something changed and deepdiff is not installed.
+    """
+    pairing = pair(old, new)
+    profiles: dict[Finding, list[str]] = {}
+    reviews: list[tuple[str, Review]] = []
+    for two in pairing.pairs:
+        found = review(two.old, two.new)
+        fresh = tuple(finding for finding in found.findings if finding not in profiles)
+        for finding in found.findings:
+            profiles.setdefault(finding, []).extend([two.profile] if two.profile != ALONE else [])
+        told = {note for _, earlier in reviews for note in (*earlier.notes, *earlier.renames)}
+        reviews.append(
+            (
+                two.profile,
+                replace(
+                    found,
+                    findings=fresh,
+                    notes=tuple(note for note in found.notes if note not in told),
+                    renames=tuple(rename for rename in found.renames if rename not in told),
+                ),
+            )
+        )
+    return Comparison(
+        old=old.label, new=new.label, reviews=tuple(reviews), profiles=profiles, pairing=pairing
+    )
+
+
+def document(comparison: Comparison) -> JsonObject:
+    """The result for programs (docs/schemas/diff.json)."""
+    reviews = [found for _, found in comparison.reviews]
+    return {
+        "schema": SCHEMA,
+        "equal": not comparison.differs,
+        "old": comparison.old,
+        "new": comparison.new,
+        "findings": [
+            _finding(finding, comparison.profiles[finding]) for found in reviews for finding in found.findings
+        ],
+        "faults": [
+            *(_fault("old", fault) for found in reviews for fault in found.old_faults),
+            *(_fault("new", fault) for found in reviews for fault in found.new_faults),
+        ],
+        "renames": [
+            {"kind": one.kind.value, "old": one.old, "new": one.new, "exact": one.exact}
+            for found in reviews
+            for one in found.renames
+        ],
+        "profiles": {
+            "compared": [two.profile for two in comparison.pairing.pairs if two.profile != ALONE],
+            "onlyOld": list(comparison.pairing.only_old),
+            "onlyNew": list(comparison.pairing.only_new),
+        },
+        "notes": [note for found in reviews for note in found.notes],
+    }
+
+
+def _finding(finding: Finding, profiles: Sequence[str]) -> JsonObject:
+    about: dict[str, JsonValue] = {
+        "kind": finding.kind.value,
+        "name": finding.name,
+        "change": finding.change.value,
+        "path": finding.path,
+    }
+    for side, text in (("old", finding.old), ("new", finding.new)):
+        if text is not None:
+            about[side] = json.loads(text)
+    if profiles:
+        about["profiles"] = list(profiles)
+    return about
+
+
+def _fault(side: str, fault: Fault) -> JsonObject:
+    return {
+        "side": side,
+        "kind": fault.kind.value,
+        "name": fault.name,
+        "code": fault.code,
+        "message": fault.message,
+    }
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """The result for people: the verdict first."""
+    yield _headline(comparison)
+    for profile, found in comparison.reviews:
+        drawn = list(review_lines(found))
+        if drawn and profile != ALONE:
+            yield f"in profile {profile}:"
+        yield from drawn
+    for side, only in (("old", comparison.pairing.only_old), ("new", comparison.pairing.only_new)):
+        for name in only:
+            yield f"{styled('!', 'bad')} profile {name} is on the {side} side only"
+
+
+def _headline(comparison: Comparison) -> str:
+    sides = f"{comparison.old} -> {comparison.new}"
+    if not comparison.differs:
+        return f"{styled('equal', 'good')}: {sides}: every definition is the same"
+    reviews = [found for _, found in comparison.reviews]
+    names: dict[Change, set[tuple[str, str]]] = {change: set() for change in Change}
+    for found in reviews:
+        for finding in found.findings:
+            change = finding.change if finding.path == "" else Change.CHANGED
+            names[change].add((finding.kind, finding.name))
+    counts = [f"{len(found)} {change}" for change, found in names.items() if found]
+    faults = sum(len(found.old_faults) + len(found.new_faults) for found in reviews)
+    counts += [f"{faults} unreadable"] if faults else []
+    only = len(comparison.pairing.only_old) + len(comparison.pairing.only_new)
+    counts += [f"{only} profiles on one side only"] if only else []
+    return f"{styled('different', 'bad')}: {sides}: {', '.join(counts)}"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A review for people: what changed in which definition, word by word; what cannot be seen is spelled out.
+
+Lines that hold text from a server begin with `  | `, so that no text can pass for a line of ours.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from toolnotary_cli.output import Look, shown, styled
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.review import Change, Finding, Review
+from toolnotary_verifier.surface import Fault
+from toolnotary_verifier.words import Origin, Piece, word_changes
+
+_SIGN = {Change.ADDED: "+", Change.REMOVED: "-", Change.CHANGED: "~"}
+_LOOK: Mapping[Change, Look] = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "warn"}
+_GUTTER = "  | "
+# Characters of an unchanged stretch that stay visible beside a change, and of a changed one before it is cut.
+_CONTEXT = 60
+_SHOWN = 1500
+# Latin ends at U+024F; a letter beyond it inside a word of ASCII letters is a look-alike, and is spelled out.
+_LATIN_END = "\u024f"
+
+
+def review_lines(review: Review) -> Iterator[str]:
+    """The review in lines, escaped: faults first, then every definition, then hints and notes."""
+    for side, faults in (("old", review.old_faults), ("new", review.new_faults)):
+        for fault in faults:
+            yield _fault_line(side, fault)
+    for _, group in groupby(review.findings, key=attrgetter("kind", "name")):
+        yield from _definition(list(group))
+    for rename in review.renames:
+        how = "only the name differs" if rename.exact else "they share a description or a schema"
+        yield f"probably renamed: {name_text(rename.old)} -> {name_text(rename.new)} ({how})"
+    for note in review.notes:
+        yield styled(f"note: {note}", "dim")
+
+
+def name_text(name: str) -> str:
+    """A definition's name in one line; look-alikes of ASCII letters are spelled out beside it."""
+    text = shown(name)
+    spelled = "".join(c if c < "\x80" else f"\\u{{{ord(c):x}}}" for c in name)
+    return text if name.isascii() or spelled == text else f"{text} (spelled {shown(spelled)})"
+
+
+def _fault_line(side: str, fault: Fault) -> str:
+    sign = styled("!", "bad")
+    where = f"{fault.kind} {name_text(fault.name)}"
+    return f"{sign} {where}: {fault.code} on the {side} side: {shown(fault.message, limit=400)}"
+
+
+def _definition(findings: Sequence[Finding]) -> Iterator[str]:
+    first = findings[0]
+    whole = first.change if first.path == "" else Change.CHANGED
+    look = _LOOK[whole]
+    yield styled(f"{_SIGN[whole]} {first.kind} {name_text(first.name)} {whole}", look)
+    for finding in findings:
+        if finding.path:
+            yield f"  {_SIGN[finding.change]} {shown(finding.path)} {finding.change}"
+        yield from _content(finding)
+
+
+def _content(finding: Finding) -> Iterator[str]:
+    old, new = _value(finding.old), _value(finding.new)
+    if isinstance(old, str) and isinstance(new, str):
+        yield from _gutter(_pieces(word_changes(old, new)))
+    elif finding.old is not None and finding.new is not None:
+        yield from _gutter(f"{_removed(finding.old)} {_added(finding.new)}")
+    elif finding.new is not None:
+        yield from _gutter(_added(new if isinstance(new, str) else _laid_out(new)))
+    elif finding.old is not None:
+        yield from _gutter(_removed(old if isinstance(old, str) else _laid_out(old)))
+
+
+def _value(text: str | None) -> object:
+    return None if text is None else json.loads(text)
+
+
+def _laid_out(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _gutter(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield f"{_GUTTER}{line}"
+
+
+def _pieces(pieces: Sequence[Piece]) -> str:
+    """The pieces in order, what went and came marked, long common stretches cut."""
+    drawn = []
+    for index, piece in enumerate(pieces):
+        if piece.origin is Origin.OLD:
+            drawn.append(_removed(piece.text))
+        elif piece.origin is Origin.NEW:
+            drawn.append(_added(piece.text))
+        else:
+            drawn.append(_common(piece.text, before=index > 0, after=index < len(pieces) - 1))
+    return "".join(drawn)
+
+
+def _common(text: str, *, before: bool, after: bool) -> str:
+    """An unchanged stretch: what stands next to a change stays."""
+    head, tail = _CONTEXT * before, _CONTEXT * after
+    hidden = len(text) - head - tail
+    if hidden <= _CONTEXT:
+        return _plain(text)
+    mark = styled(f"[... {hidden} unchanged characters ...]", "dim")
+    return _plain(text[:head]) + mark + _plain(text[len(text) - tail :] if tail else "")
+
+
+def _removed(text: str) -> str:
+    return styled(f"[-{_changed(text)}-]", "bad")
+
+
+def _added(text: str) -> str:
+    return styled(f"{{+{_changed(text)}+}}", "good")
+
+
+def _changed(text: str) -> str:
+    if len(text) <= _SHOWN:
+        return _spelled(text)
+    half = _SHOWN // 2
+    return f"{_spelled(text[:half])}[... {len(text) - 2 * half} more characters ...]{_spelled(text[-half:])}"
+
+
+def _plain(text: str) -> str:
+    return escape(text, keep="\n")
+
+
+def _spelled(text: str) -> str:
+    """Escaped, and look-alikes inside words of ASCII letters spelled out."""
+    words = (_word(word) for word in _split(escape(text, keep="\n")))
+    return "".join(words)
+
+
+def _split(text: str) -> Iterator[str]:
+    for _, run in groupby(text, key=lambda c: c in " \n"):
+        yield "".join(run)
+
+
+def _word(word: str) -> str:
+    mixed = any(c.isascii() and c.isalpha() for c in word) and any(c > _LATIN_END for c in word)
+    return "".join(f"\\u{{{ord(c):x}}}" if c > _LATIN_END else c for c in word) if mixed else word

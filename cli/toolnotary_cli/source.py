@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a SOURCE on the command line is: somewhere that a surface can be read from.
+
+| text | source |
+|---|---|
+| `-` | what a file would hold, on standard input |
+| the name of an existing file | the file: saved answers of a server, a manifest, or a lockfile |
+| `FILE#PART` | one profile of a manifest, or one server of a lockfile |
+| `FILE+FILE...` | saved answers of one surface: further pages, the answer to `initialize`, other lists |
+| `stdio:COMMAND ARG...` | a server that this command starts; quoted as for a shell |
+| `http://...`, `https://...` | a server behind Streamable HTTP |
+| `NAME@VERSION` | a published version, in the registry |
+
+An existing file wins over every other reading, whatever its name looks like. Where one SOURCE is asked for, a
+command may be given after `--` in its place. Parsing touches nothing but file names; `subject` reads.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
+
+STDIO = "stdio:"
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_PUBLISHED = re.compile(r"([a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+)@(.+)", re.DOTALL)
+_FORMS = "expected a file, -, a URL, 'stdio:COMMAND ARG...' or NAME@VERSION"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Files that hold one surface together; `Path("-")` alone is standard input.
+
+    Attributes:
+        paths: the files.
+        part: what stood after `#`: a profile of a manifest, or a server of a lockfile.
+    """
+
+    paths: tuple[Path, ...]
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A server that a command starts. Giving it on the command line is the person's word to start it."""
+
+    argv: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A server behind a URL, which can hold secrets: never shown as it is."""
+
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One version of a server in a registry."""
+
+    server: str
+    version: str
+
+
+Source = Saved | Command | Url | Published
+STANDARD_INPUT = Path("-")
+
+
+def parse(text: str) -> Source:
+    """The source that `text` names.
+
+    Raises:
+        ConfigurationError: `source`, if it names none.
+    """
+    if text == "-":
+        return Saved((STANDARD_INPUT,))
+    if _is_file(text):
+        return Saved((Path(text),))
+    if text.startswith(STDIO):
+        return _command(_words(text.removeprefix(STDIO)))
+    if _URL.match(text):
+        return Url(text)
+    found = _files(text)
+    if found is not None:
+        return found
+    published = _PUBLISHED.fullmatch(text)
+    if published:
+        return Published(published[1], published[2])
+    what = "it is a folder" if Path(text).is_dir() else "there is no such file"
+    raise ConfigurationError("source", f"{escape(text, limit=200)}: {what}", remedy=_FORMS)
+
+
+def one(text: str | None, command: Sequence[str]) -> Source:
+    """The source of a command line that asks for one: SOURCE, or what stood after `--`.
+
+    Raises:
+        ConfigurationError: `source`, if there is none or both.
+    """
+    if text is not None and command:
+        raise ConfigurationError(
+            "source", "got a SOURCE and a command after --", remedy="give one of the two"
+        )
+    if text is not None:
+        return parse(text)
+    return _command(command)
+
+
+def _command(argv: Sequence[str]) -> Command:
+    if not argv or not argv[0]:
+        raise ConfigurationError("source", "no source and no command to start", remedy=_FORMS)
+    return Command(tuple(argv))
+
+
+def _words(text: str) -> list[str]:
+    try:
+        if os.name == "nt":  # a backslash is part of a path there, quotes still group
+            return [word.strip('"') for word in shlex.split(text, posix=False)]
+        return shlex.split(text)
+    except ValueError as error:
+        raise ConfigurationError(
+            "source",
+            f"the command after {STDIO} cannot be split: {str(error).lower()}",
+            remedy="quote it as for a shell",
+        ) from None
+
+
+def _files(text: str) -> Saved | None:
+    """`FILE+FILE...` or `FILE#PART`, if those files exist; the longest file name counts."""
+    names = text.split("+")
+    if len(names) > 1 and all(_is_file(name) for name in names):
+        return Saved(tuple(map(Path, names)))
+    at = text.rfind("#")
+    while at > 0:
+        if _is_file(text[:at]):
+            return Saved((Path(text[:at]),), text[at + 1 :])
+        at = text.rfind("#", 0, at)
+    return None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return text != "" and Path(text).exists() and not Path(text).is_dir()
+    except (OSError, ValueError):  # too long for a file name, or a NUL in it
+        return False

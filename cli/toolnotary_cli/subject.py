@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a SOURCE: the surfaces that it holds, one a profile where it is a manifest."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url
+from toolnotary_verifier.canonical import parse_message
+from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.errors import CannotTell, ConfigurationError
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.surface import Surface
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.manifest import Contents
+
+Key = tuple[Kind, str]
+
+# The profile of a source that knows of none: one surface, seen once.
+ALONE: Final = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a source holds.
+
+    Attributes:
+        label: how to call it, escaped, without secrets.
+        surfaces: by profile; a single one under `ALONE` where the source has no profiles. Where a manifest
+            has
+            several definitions for one name, the surface holds one of them.
+        variants: by profile, the names with several definitions, and those.
+    """
+
+    label: str
+    surfaces: Mapping[str, Surface]
+    variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = field(default_factory=dict)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the source is one surface without a profile."""
+        return ALONE in self.surfaces
+
+
+def load(
+    source: Source, *, registry: str | None = None, offline: bool = False, limits: Limits = DEFAULT_LIMITS
+) -> Subject:
+    """Read a source. A command is started: it stood on the command line, which is the person's word.
+
+    Args:
+        source: what to read.
+        registry: the registry's URL, for a published version.
+        offline: open no socket.
+        limits: bounds on sizes and times.
+
+    Raises:
+        InvalidInput: what was read is not valid, or holds no surface.
+        CannotTell: the server or registry could not be asked; `offline`.
+        Refused: the registry has no such version.
+        ConfigurationError: `registry-needed`, `source-part`, or the file cannot be read.
+    """
+    if isinstance(source, Saved):
+        return _saved(source, limits)
+    if isinstance(source, Published):
+        return _published(source, registry, offline=offline)
+    return _live(source, offline=offline, limits=limits)
+
+
+def _live(source: Command | Url, *, offline: bool, limits: Limits) -> Subject:
+    from toolnotary_verifier.capture.inspection import inspect
+    from toolnotary_verifier.capture.source import CommandSource, UrlSource
+
+    if isinstance(source, Command):
+        label = escape(Path(source.argv[0]).name, limit=80)
+        return Subject(label=label, surfaces={ALONE: inspect(CommandSource(argv=source.argv), limits=limits)})
+    if offline:
+        raise CannotTell("offline", "a URL cannot be asked offline", remedy="leave --offline out")
+    from toolnotary_verifier.capture.endpoint import Endpoint
+
+    label = escape(Endpoint.parse(source.url).shown, limit=200)
+    return Subject(label=label, surfaces={ALONE: inspect(UrlSource(url=source.url), limits=limits)})
+
+
+def _published(source: Published, registry: str | None, *, offline: bool) -> Subject:
+    from toolnotary_verifier.fetch import Registry
+    from toolnotary_verifier.manifest import Manifest
+
+    label = f"{source.server}@{escape(source.version, limit=80)}"
+    if registry is None:
+        raise ConfigurationError(
+            "registry-needed",
+            f"{label} is looked up in a registry, and none is configured",
+            remedy="say --registry URL, or set TOOLNOTARY_REGISTRY",
+        )
+    found = Registry(registry, offline=offline).manifest(source.server, source.version)
+    return of_contents(label, Manifest.parse(found.manifest), None)
+
+
+def _saved(source: Saved, limits: Limits) -> Subject:
+    label = escape("+".join(map(str, source.paths)), limit=200)
+    contents = [_read(path, limits) for path in source.paths]
+    if len(contents) == 1:
+        special = _lockfile(source, contents[0]) or _manifest(source, label, contents[0])
+        if special is not None:
+            return special
+    if source.part is not None:
+        raise ConfigurationError(
+            "source-part",
+            f"{label} is neither a manifest nor a lockfile: it has no part {escape(source.part, limit=80)}",
+        )
+    from toolnotary_verifier.saved import read_saved
+
+    return Subject(label=label, surfaces={ALONE: read_saved(contents, limits=limits)})
+
+
+def _read(path: Path, limits: Limits) -> bytes:
+    """At most one byte more than is parsed, so that the parser can say that there is too much."""
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read(limits.frame_bytes + 1)
+    with path.open("rb") as file:
+        return file.read(limits.frame_bytes + 1)
+
+
+def _manifest(source: Saved, label: str, raw: bytes) -> Subject | None:
+    """The manifest in `raw`, or None if it does not claim to be one; the cheap test spares a second parse."""
+    if b"https://toolnotary.dev/manifest/" not in raw:
+        return None
+    document = parse_message(raw)
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if (
+        not isinstance(document, dict)
+        or not isinstance(schema, str)
+        or not schema.startswith("https://toolnotary.dev/manifest/")
+    ):
+        return None
+    from toolnotary_verifier.manifest import Manifest, UnnamedManifest
+
+    found: Contents = Manifest.parse(raw) if "server" in document else UnnamedManifest.parse(raw)
+    return of_contents(label, found, source.part)
+
+
+def of_contents(label: str, contents: "Contents", part: str | None) -> Subject:
+    """The surfaces of a manifest, all of them or that of the profile `part`.
+
+    Raises:
+        ConfigurationError: `source-part`, if there is no such profile.
+    """
+    names = sorted(contents.profiles)
+    if part is not None:
+        if part not in contents.profiles:
+            raise ConfigurationError(
+                "source-part",
+                f"{label} has no profile {escape(part, limit=80)}",
+                remedy=f"it has {', '.join(names)}",
+            )
+        names = [part]
+    variants = {name: contents.profile(name) for name in names}
+    surfaces = {}
+    for name in names:
+        about = contents.profiles[name]
+        surfaces[name] = Surface(
+            definitions={key: found[0] for key, found in variants[name].items()},
+            inspected=frozenset(Kind),
+            protocol_version=about.protocol_version,
+            server_info=about.server_info,
+            capabilities=about.capabilities,
+        )
+    return Subject(label=label, surfaces=surfaces, variants=variants)
+
+
+def _lockfile(source: Saved, raw: bytes) -> Subject | None:
+    """What one server of the lockfile in `raw` is pinned to, or None if it does not begin like a lockfile."""
+    if b"https://toolnotary.dev/lockfile/" not in raw.split(b"\n", 1)[0]:
+        return None
+    from toolnotary_cli.pinned import pinned_subject
+
+    return pinned_subject(source.paths[0], raw, source.part)
