@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stdio transport, client side: one process, a message a line (MCP, basic: transports).
+
+Three threads move bytes, so that a server which never reads, never ends a line or fills its standard error
+cannot block this side: reader and writer meet the conversation in short queues, with one deadline for both.
+"""
+
+import contextlib
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import BinaryIO, Protocol
+
+from toolnotary_verifier.canonical import JsonObject
+from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.jsonrpc import frame
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+_QUEUED = 4  # lines that are read ahead: each may be as long as a frame
+_UNSENT = 64  # answers that wait for a server which does not read
+_CHUNK = 64 << 10
+_KEPT_BYTES = 8192
+_SHOWN = 400
+_FLUSH_SECONDS = 0.5
+_MASK = "***"
+
+
+class Child(Protocol):
+    """A started process with its three streams, as `process` gives it."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+    stderr: BinaryIO
+
+    def wait(self, timeout: float) -> int | None:
+        """The exit code, or None if it still runs after `timeout` seconds."""
+
+    def end(self) -> None:
+        """End it and all that it started."""
+
+
+class _End:
+    """Stands in the reader's queue for the end of standard output."""
+
+
+class Stdio:
+    """One client of one process; see `Transport` for the methods."""
+
+    kind = "stdio"
+    is_duplex = True
+
+    def __init__(
+        self,
+        child: Child,
+        *,
+        server: str,
+        secrets: Iterable[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.server = server
+        self.protocol_version: str | None = None
+        self._child = child
+        self._secrets = sorted((secret for secret in secrets if secret), key=len, reverse=True)
+        self._limits = limits
+        self._clock = clock
+        self._in: queue.Queue[bytes | _End | InvalidInput] = queue.Queue(_QUEUED)
+        self._out: queue.Queue[bytes] = queue.Queue(_UNSENT)
+        self._last_words: deque[bytes] = deque()
+        self._closing = threading.Event()
+        self._stderr = self._thread(self._listen, child.stderr)
+        self._thread(self._read, child.stdout)
+        self._thread(self._write, child.stdin)
+
+    def send(self, message: JsonObject, *, deadline: float) -> None:
+        """Hand one line to the writer."""
+        try:
+            self._out.put(frame(message), timeout=max(0.0, deadline - self._clock()))
+        except queue.Full:
+            raise CannotTell(
+                "no-answer", f"{self.server}: it reads nothing any more{self.explain()}"
+            ) from None
+
+    def receive(self, *, deadline: float) -> bytes | None:
+        """The next line from standard output that is not blank."""
+        try:
+            item = self._in.get(timeout=max(0.0, deadline - self._clock()))
+        except queue.Empty:
+            return None
+        if isinstance(item, bytes):
+            return item
+        self._in.put(item)  # whoever asks again gets the same answer
+        if isinstance(item, InvalidInput):
+            raise item
+        raise self._ended()
+
+    def explain(self) -> str:
+        """The last of its standard error, in one line, without the secrets that it was started with."""
+        text = b"".join(self._last_words)[-_KEPT_BYTES:].decode("utf-8", "replace")
+        for secret in self._secrets:
+            text = text.replace(secret, _MASK)
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        if not lines:
+            return ""
+        return f"; on standard error: {escape(' / '.join(lines)[-_SHOWN:])}"
+
+    def close(self) -> None:
+        """End the process with all that it started."""
+        self._closing.set()
+        self._child.end()
+        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def _ended(self) -> CannotTell:
+        code = self._child.wait(_FLUSH_SECONDS)
+        self._stderr.join(_FLUSH_SECONDS)
+        how = "closed its standard output" if code is None else f"ended with exit code {code}"
+        return CannotTell(
+            "server-ended",
+            f"{self.server}: it {how} before it answered{self.explain()}",
+            remedy="start it by hand to see what it needs",
+        )
+
+    # Threads
+
+    def _thread(self, target: Callable[[BinaryIO], None], stream: BinaryIO) -> threading.Thread:
+        thread = threading.Thread(target=target, args=(stream,), daemon=True)
+        thread.start()
+        return thread
+
+    def _read(self, stream: BinaryIO) -> None:
+        most = self._limits.frame_bytes
+        try:
+            while line := stream.readline(most + 1):
+                if len(line) > most:
+                    message = f"{self.server}: a line of its output has more than {most} bytes"
+                    self._offer(InvalidInput("too-large", message))
+                    return
+                if line.strip():
+                    self._offer(line)
+        except (OSError, ValueError):
+            pass  # closed under our hands: the conversation is over
+        self._offer(_End())
+
+    def _offer(self, item: bytes | _End | InvalidInput) -> None:
+        while not self._closing.is_set():
+            try:
+                return self._in.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+        return None
+
+    def _write(self, stream: BinaryIO) -> None:
+        while not self._closing.is_set():
+            try:
+                line = self._out.get(timeout=0.1)
+                stream.write(line)
+                stream.flush()
+            except queue.Empty:
+                continue
+            except (OSError, ValueError):
+                return  # it reads no more; what it still says, or its end, tells why
+
+    def _listen(self, stream: BinaryIO) -> None:
+        kept = 0
+        try:
+            while chunk := stream.read1(_CHUNK):  # type: ignore[attr-defined]  # a pipe is a BufferedReader
+                self._last_words.append(chunk[-_KEPT_BYTES:])
+                kept += len(self._last_words[-1])
+                while kept > _KEPT_BYTES + len(self._last_words[0]):
+                    kept -= len(self._last_words.popleft())
+        except (OSError, ValueError):
+            pass
