@@ -20,26 +20,39 @@ def existing(ask: Callable[[str], str]) -> bytes:
         ask: shows a question to a person and returns what was typed.
 
     Raises:
-        ConfigurationError: `passphrase-file`, `passphrase-shape`.
+        ConfigurationError: `passphrase-file`, `passphrase-shape`, `passphrase-needed`.
     """
     given = _from_file()
-    return given if given is not None else _shaped(ask("passphrase of the key: "), least=1)
+    return given if given is not None else _shaped(_asked(ask, "passphrase of the key: "), least=1)
 
 
 def chosen(ask: Callable[[str], str]) -> bytes:
     """The passphrase of a key that is being made; a person types it twice.
 
     Raises:
-        ConfigurationError: `passphrase-file`, `passphrase-shape`.
+        ConfigurationError: `passphrase-file`, `passphrase-shape`, `passphrase-needed`.
         Refused: `passphrase-mismatch`.
     """
     given = _from_file()
     if given is not None:
         return _shaped(given.decode("utf-8"), least=MIN_LENGTH)
-    first = _shaped(ask(f"new passphrase, at least {MIN_LENGTH} characters: "), least=MIN_LENGTH)
-    if ask("the same passphrase again: ").encode("utf-8") != first:
+    first = _shaped(_asked(ask, f"new passphrase, at least {MIN_LENGTH} characters: "), least=MIN_LENGTH)
+    if _shaped(_asked(ask, "the same passphrase again: "), least=0) != first:
         raise Refused("passphrase-mismatch", "the two passphrases differ", remedy="run the command again")
     return first
+
+
+def _asked(ask: Callable[[str], str], question: str) -> str:
+    try:
+        return ask(question)
+    except Refused as error:
+        if error.code != "no-terminal":
+            raise
+        raise ConfigurationError(
+            "passphrase-needed",
+            "no terminal controls this process, so nobody can be asked for the passphrase",
+            remedy=f"name a file that holds it in {VARIABLE}, or run the command in a terminal",
+        ) from None
 
 
 def _from_file() -> bytes | None:
