@@ -75,8 +75,6 @@ def report(error: ToolnotaryError) -> None:
 
 def tell(code: str, message: str, remedy: str = "") -> None:
     """One error on stderr; what could come from a server is escaped here once more."""
-    click.echo(
-        f"{click.style('error', fg='red', bold=True)}: {code}: {escape(message, limit=2000)}", err=True
-    )
+    click.echo(f"error: {code}: {escape(message, limit=2000)}", err=True)
     if remedy:
         click.echo(f"  {escape(remedy, limit=2000)}", err=True)

@@ -19,7 +19,11 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def _color(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value == "always":
         ctx.color = True
-    elif value == "never" or (value != "auto" and os.environ.get("NO_COLOR")):
+    elif value == "never":
+        ctx.color = False
+    elif value == "auto":
+        ctx.color = None
+    elif ctx.color is None and os.environ.get("NO_COLOR"):  # https://no-color.org: weaker than an option
         ctx.color = False
 
 
@@ -70,4 +74,17 @@ lockfile: Decorator = click.option(
 )
 offline: Decorator = click.option(
     "--offline", is_flag=True, help="Open no socket: judge from what is at hand."
+)
+ca_file: Decorator = click.option(
+    "--ca-file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Accept the certificates in this PEM file beside those of the system.",
+)
+database: Decorator = click.option(
+    "--database",
+    metavar="URL",
+    envvar="TOOLNOTARY_DATABASE",
+    help="Where the registry stores: sqlite:///FILE or postgresql://USER@HOST/DATABASE (also"
+    " TOOLNOTARY_DATABASE); by default registry.sqlite in the personal directory.",
 )
