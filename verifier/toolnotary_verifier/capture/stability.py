@@ -14,7 +14,7 @@ from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.surface import Surface
 
-_WORD = re.compile(r"[\w./:-]+|\s+|.", re.DOTALL)
+_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 _MAX_PLACES = 5
 _MAX_WORDS = 12
 _MAX_TEXT = 200

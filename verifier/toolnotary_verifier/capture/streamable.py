@@ -309,7 +309,7 @@ def _credentials(source: UrlSource, endpoint: Endpoint) -> dict[str, str]:
     if headers and not endpoint.is_protected:
         raise ConfigurationError(
             "insecure-url",
-            f"{endpoint.shown} is plain http beyond this machine, which would show credentials to the network",
+            f"{endpoint.shown} is plain http beyond this machine: the network could read credentials",
             remedy="use https, or a tunnel to a port on this machine",
         )
     return headers

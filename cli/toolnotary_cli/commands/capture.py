@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary capture`: what a server says of itself, as a manifest that can be signed."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolnotary_cli import exits, options
+from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.trailing import TrailingCommand
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.canonical import JsonObject
+    from toolnotary_verifier.capture import Capture, Source, Unstable
+    from toolnotary_verifier.manifest import UnnamedManifest
+
+_SECONDS = click.FloatRange(min=0.1, max=3600)
+
+
+@click.command(cls=TrailingCommand)
+@click.argument("source", required=False)
+@click.option(
+    "-o",
+    "out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where the manifest goes.",
+)
+@click.option(
+    "--accept-unstable",
+    is_flag=True,
+    help="Write the manifest although definitions differ between looks, with every variant that was seen.",
+)
+@click.option(
+    "--looks",
+    type=click.IntRange(min=2, max=20),
+    default=2,
+    show_default=True,
+    help="In how many looks each definition must have been the same.",
+)
+@click.option(
+    "--env",
+    "handed",
+    metavar="NAME",
+    multiple=True,
+    help="Hand this variable to the server although CI tokens and our own variables are held back.",
+)
+@click.option(
+    "--header",
+    "headers",
+    metavar="NAME=VARIABLE",
+    multiple=True,
+    help="Send this header to a URL, with the value of an environment variable.",
+)
+@options.ca_file
+@click.option(
+    "--start-timeout",
+    metavar="SECONDS",
+    type=_SECONDS,
+    default=30.0,
+    show_default=True,
+    help="How long a server may take to start and introduce itself.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=_SECONDS,
+    default=10.0,
+    show_default=True,
+    help="How long it may take for one list.",
+)
+@options.output
+def command(
+    *,
+    source: str | None,
+    argv: tuple[str, ...],
+    out: Path,
+    accept_unstable: bool,
+    looks: int,
+    handed: tuple[str, ...],
+    headers: tuple[str, ...],
+    ca_file: Path | None,
+    start_timeout: float,
+    timeout: float,
+    output: Output,
+) -> int:
+    """Capture what a server says of itself, and write it as a manifest without a name.
+
+    The server is a URL, 'stdio:COMMAND ARG...', or a command after --. It is looked at in each protocol
+    revision that it speaks, without and with client capabilities, in fresh processes. Definitions that are
+    not the same every time are named, with the words that moved, and nothing is written then.
+
+    Exit code 0: written. 1: unstable. 3: the server could not be inspected. 4: its answers cannot be used.
+    """
+    from dataclasses import replace
+
+    from toolnotary_verifier.capture import capture
+    from toolnotary_verifier.files import replace_file
+    from toolnotary_verifier.limits import DEFAULT_LIMITS
+
+    limits = replace(DEFAULT_LIMITS, first_start_seconds=start_timeout, listing_seconds=timeout)
+    asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
+    found = capture(asked, looks=looks, limits=limits, progress=output.note)
+    manifest = found.manifest(limits=limits)
+    is_written = accept_unstable or not found.unstable
+    if is_written:
+        replace_file(out, manifest.canonical)
+    for note in found.notes:
+        output.note(f"note: {note}")
+    document = _document(found, manifest, out if is_written else None)
+    output.result(document, _lines(found, manifest, out if is_written else None))
+    return exits.FINE if is_written else exits.OBJECTION
+
+
+def _source(
+    text: str | None,
+    argv: tuple[str, ...],
+    *,
+    headers: tuple[str, ...],
+    ca_file: Path | None,
+    handed: frozenset[str],
+) -> "Source":
+    from toolnotary_cli.source import Command, Url, one
+    from toolnotary_verifier.capture import CommandSource, UrlSource
+    from toolnotary_verifier.errors import ConfigurationError
+
+    given = one(text, argv)
+    if isinstance(given, Command):
+        if headers or ca_file:
+            raise click.UsageError("--header and --ca-file are for a URL, not for a command")
+        return CommandSource(argv=given.argv, handed=handed)
+    if isinstance(given, Url):
+        if handed:
+            raise click.UsageError("--env is for a command, not for a URL")
+        return UrlSource(url=given.url, headers=dict(_header(text) for text in headers), ca_file=ca_file)
+    raise ConfigurationError(
+        "source", "only a live server can be captured", remedy="give a URL, or a command after --"
+    )
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, equals, variable = text.partition("=")
+    value = os.environ.get(variable)
+    if not equals or not name or not variable:
+        raise click.UsageError("--header expects NAME=VARIABLE: a secret on a command line is seen by others")
+    if value is None:
+        raise click.UsageError(f"--header: there is no environment variable {shown(variable)}")
+    return name, value
+
+
+def _document(found: "Capture", manifest: "UnnamedManifest", out: Path | None) -> "JsonObject":
+    return {
+        "schema": "https://toolnotary.dev/output/capture/v1",
+        "file": None if out is None else str(out),
+        "digest": manifest.digest,
+        "profiles": {
+            name: {
+                "protocolVersion": about.protocol_version,
+                "clientCapabilities": list(about.client_capabilities),
+                "looks": len(surfaces),
+                "definitions": len(manifest.profile(name)),
+            }
+            for name, (about, surfaces) in found.profiles.items()
+        },
+        "unstable": [_unstable(unstable) for unstable in found.unstable],
+        "artifacts": [artifact.to_json() for artifact in manifest.artifacts],
+        "remotes": list(manifest.remotes),
+        "notes": list(found.notes),
+    }
+
+
+def _unstable(unstable: "Unstable") -> "JsonObject":
+    return {
+        "profile": unstable.profile,
+        "kind": unstable.kind,
+        "name": unstable.name,
+        "variants": len(unstable.variants),
+        "comesAndGoes": unstable.comes_and_goes,
+        "moves": [
+            {"place": move.place, "before": move.before, "after": move.after, "reordered": move.is_reordered}
+            for move in unstable.moves
+        ],
+    }
+
+
+def _lines(found: "Capture", manifest: "UnnamedManifest", out: Path | None) -> Iterator[str]:
+    if out is None:
+        yield f"{styled('unstable', 'bad')}  nothing written: {len(found.unstable)} differ between looks"
+    else:
+        yield f"{styled('captured', 'good')}  {shown(str(out), limit=None)}"
+        yield f"digest    {manifest.digest}"
+    for name, (about, surfaces) in found.profiles.items():
+        count = len(manifest.profile(name))
+        looks = f"{len(surfaces)} looks" if len(surfaces) > 1 else "1 look"
+        yield f"profile   {name}: revision {about.protocol_version}, {count} definitions, {looks}"
+    for artifact in manifest.artifacts:
+        yield f"artifact  {shown(artifact.purl)}{f' {artifact.digest}' if artifact.digest else ''}"
+    for remote in manifest.remotes:
+        yield f"remote    {shown(remote)}"
+    for unstable in found.unstable:
+        yield f"unstable  {unstable.kind} {shown(unstable.name, limit=80)}, profile {unstable.profile}"
+        if unstable.comes_and_goes:
+            yield "          some looks do not have it"
+        for move in unstable.moves:
+            yield f"          {move}"
+    if out is None:
+        yield "          let it say the same every time, or write all variants with --accept-unstable"
