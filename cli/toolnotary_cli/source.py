@@ -90,7 +90,7 @@ def parse(text: str) -> Source:
     published = _PUBLISHED.fullmatch(text)
     if published:
         return Published(published[1], published[2])
-    what = "it is a folder" if Path(text).is_dir() else "there is no such file"
+    what = "it is a folder" if _is_folder(text) else "there is no such file"
     raise ConfigurationError("source", f"{escape(text, limit=200)}: {what}", remedy=_FORMS)
 
 
@@ -142,7 +142,15 @@ def _files(text: str) -> Saved | None:
 
 
 def _is_file(text: str) -> bool:
+    return text != "" and _exists(text) and not _is_folder(text)
+
+
+def _exists(text: str) -> bool:
     try:
-        return text != "" and Path(text).exists() and not Path(text).is_dir()
+        return Path(text).exists()
     except (OSError, ValueError):  # too long for a file name, or a NUL in it
         return False
+
+
+def _is_folder(text: str) -> bool:
+    return _exists(text) and Path(text).is_dir()
