@@ -23,16 +23,16 @@ settings.load_profile(EFFORT)
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the files of the person who runs it."""
-    for name in [name for name in os.environ if name.startswith("TOOLNOTARY_") and name != "TOOLNOTARY_TEST_EFFORT"]:
-        if name != "TOOLNOTARY_SHARED":
-            monkeypatch.delenv(name)
+    kept = ("TOOLNOTARY_TEST_EFFORT", "TOOLNOTARY_SHARED")
+    for name in [name for name in os.environ if name.startswith("TOOLNOTARY_") and name not in kept]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("TOOLNOTARY_HOME", str(tmp_path_factory.mktemp("home")))
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real listings and attack cases, which are third-party text and not part of this repository."""
+    """The folder with real listings and attack cases: third-party text, not part of this repository."""
     folder = Path(os.environ.get("TOOLNOTARY_SHARED") or ROOT.parent / "shared")
     if not (folder / "cases").is_dir():
-        pytest.skip("real listings and cases are not here: set TOOLNOTARY_SHARED to the folder that holds them")
+        pytest.skip("real listings and cases are not here: set TOOLNOTARY_SHARED to their folder")
     return folder

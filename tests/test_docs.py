@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation says what the code does: commands, error codes, the tests that the threat model names."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SLICES = (
+    "verifier/toolnotary_verifier",
+    "signer/toolnotary_signer",
+    "registry_api/toolnotary_registry_api",
+    "cli/toolnotary_cli",
+)
+ERRORS = {"InvalidInput", "Refused", "CannotTell", "ConfigurationError", "CanonicalError"}
+
+
+def _sources() -> list[Path]:
+    return [path for folder in SLICES for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def _codes_in_the_code() -> set[str]:
+    codes = set()
+    for path in _sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            first = node.args[0] if node.args else None
+            if name in ERRORS and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                codes.add(first.value)
+    return codes
+
+
+def _codes_in_the_docs() -> set[str]:
+    text = (ROOT / "docs" / "reference" / "codes.md").read_text(encoding="utf-8")
+    return set(re.findall(r"^\| `([a-z0-9-]+)` \|", text, re.MULTILINE))
+
+
+def test_every_error_code_is_explained() -> None:
+    codes = _codes_in_the_code()
+    assert len(codes) > 50
+    assert codes - _codes_in_the_docs() == set()
+
+
+def test_every_explained_code_exists() -> None:
+    literals = "\n".join(path.read_text(encoding="utf-8") for path in _sources())
+    assert [code for code in sorted(_codes_in_the_docs()) if f'"{code}"' not in literals] == []
+
+
+def test_the_page_of_commands_is_what_help_says() -> None:
+    script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+    told = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8") == told.stdout, (
+        "run make docs"
+    )
+
+
+def test_every_test_that_the_threat_model_names_exists() -> None:
+    text = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/.]+\.py)::(test_\w+)`", text)
+    assert len(named) >= 15
+    for path, test in named:
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, (
+            f"{path}::{test}"
+        )
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (page, target)
+        for page in pages
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    ]
+    assert links
+    broken = [pair for pair in links if "://" not in pair[1] and not (pair[0].parent / pair[1]).exists()]
+    assert broken == []
+
+
+def _readme_commands() -> dict[str, str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"<!-- (\w+) -->\n\n    (.+)\n\n<!-- end -->", text)
+    return dict(found)
+
+
+def test_the_readme_gives_two_commands_of_one_line_each() -> None:
+    commands = _readme_commands()
+    assert sorted(commands) == ["demo", "tests"]
+    assert commands["demo"].endswith("toolnotary demo")
+    assert commands["tests"].endswith(".venv/bin/pytest")
+
+
+def test_the_readme_names_only_commands_that_exist() -> None:
+    from toolnotary_cli.main import COMMANDS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\btoolnotary ([a-z]+)\b", text))
+    assert named - set(COMMANDS) - {"is", "ends"} == set()
