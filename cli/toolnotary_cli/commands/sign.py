@@ -11,7 +11,11 @@ from toolnotary_cli import options, prompt
 from toolnotary_cli.output import Output, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolnotary_signer.keyfile import PrivateKey
+    from toolnotary_verifier.fetch import PublishedVersion, Registry
+    from toolnotary_verifier.statement import Source
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -24,9 +28,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--sequence",
     type=click.IntRange(min=1),
-    help="Position in the server's history: 1 for its first release.",
+    help="Position in the server's history: 1 for its first release. Asked from the registry if left out.",
 )
-@click.option("--supersedes", metavar="DIGEST", help="Digest of the manifest before.")
+@click.option(
+    "--supersedes", metavar="DIGEST", help="Digest of the manifest before; from the registry likewise."
+)
 @click.option(
     "--expires-in", metavar="DAYS", type=click.IntRange(min=1, max=36500), help="Days to accept it."
 )
@@ -38,10 +44,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="What the server is distributed as; a file at PATH is digested.",
 )
 @click.option("--remote", "remotes", metavar="URL", multiple=True, help="Where the server can be reached.")
-@click.option("--repository", metavar="URL", help="Repository of the release, recorded as its source.")
-@click.option("--commit", metavar="HASH", help="Commit of the release, recorded as its source.")
-@click.option("--workflow", metavar="PATH", help="Workflow that made the release, recorded as its source.")
-@click.option("--run", metavar="URL", help="Run of that workflow, recorded as its source.")
+@click.option(
+    "--source",
+    "sources",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Where the release was made, recorded unchecked: repository, commit, workflow or run.",
+)
 @click.option(
     "-o",
     "out",
@@ -50,6 +59,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Write OUT.manifest.json and OUT.sigstore.json; FILE without its .json if left out.",
 )
 @click.option("--force", is_flag=True, help="Replace files that exist with other content.")
+@options.registry
+@click.option("--insecure-http", is_flag=True, help="Accept a registry on another machine over plain http.")
+@options.policy
+@options.offline
 @options.output
 def command(
     *,
@@ -62,12 +75,13 @@ def command(
     expires_in: int | None,
     artifacts: tuple[str, ...],
     remotes: tuple[str, ...],
-    repository: str | None,
-    commit: str | None,
-    workflow: str | None,
-    run: str | None,
+    sources: tuple[str, ...],
     out: Path | None,
     force: bool,
+    registry: str | None,
+    insecure_http: bool,
+    policy: Path | None,
+    offline: bool,
     output: Output,
 ) -> None:
     """Sign a captured manifest for a server name and version.
@@ -75,33 +89,40 @@ def command(
     FILE is what `toolnotary capture -o FILE` wrote. It is a file and nothing else: whatever starts a server
     must not be able to sign.
     """
+    from toolnotary_cli.registries import registry as named
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import UnnamedManifest
-    from toolnotary_verifier.statement import Source
+    from toolnotary_verifier.statement import time_text
 
-    capture = UnnamedManifest.parse(_read(file, DEFAULT_LIMITS.manifest_bytes))
-    manifest = capture.named(
+    source = _source(sources)
+    manifest = UnnamedManifest.parse(_read(file, DEFAULT_LIMITS.manifest_bytes)).named(
         server=server,
         version=version,
         artifacts=[artifact_of(text) for text in artifacts],
         remotes=remotes,
     )
-    last = Digest.from_text(supersedes) if supersedes else None
-    number = _sequence(sequence)
-    now = datetime.now(UTC).replace(microsecond=0)
-    source = Source(repository=repository, commit=commit, workflow=workflow, run=run)
+    before = Digest.from_text(supersedes) if supersedes else None
+    if sequence is None:
+        last = _last(
+            server, lambda: named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
+        )
+        sequence = last.sequence + 1 if last else 1
+        if before is None and last is not None and last.manifest != manifest.digest:
+            before = last.manifest
     signing = _key(key)
+    now = datetime.now(UTC).replace(microsecond=0)
+    expires_at = now + timedelta(days=expires_in) if expires_in else None
     bundle = sign_manifest(
         manifest,
         signing,
-        sequence=number,
+        sequence=sequence,
         issued_at=now,
-        supersedes=last,
-        expires_at=now + timedelta(days=expires_in) if expires_in else None,
-        source=source if source.to_json() else None,
+        supersedes=before,
+        expires_at=expires_at,
+        source=source,
     )
     base = out if out is not None else file.with_name(file.name.removesuffix(".json"))
     paths = [base.with_name(f"{base.name}.{kind}.json") for kind in ("manifest", "sigstore")]
@@ -109,14 +130,17 @@ def command(
     document = {
         "server": server,
         "version": version,
-        "sequence": number,
+        "sequence": sequence,
+        "supersedes": before,
+        "expiresAt": time_text(expires_at) if expires_at else None,
         "manifestDigest": manifest.digest,
         "keyId": signing.public.key_id,
         "manifest": str(paths[0]),
         "bundle": str(paths[1]),
     }
     lines = [
-        f"signed {server} {shown(version)} (sequence {number}) with {signing.public.key_id}",
+        f"signed    {server}@{shown(version)}, sequence {sequence}",
+        f"key       {signing.public.key_id}",
         f"manifest  {manifest.digest}",
         *(f"wrote     {shown(str(path), limit=None)}" for path in paths),
     ]
@@ -139,17 +163,35 @@ def _key(path: Path) -> "PrivateKey":
     )
 
 
-def _sequence(given: int | None) -> int:
-    """The position in the server's history; it is never guessed (DESIGN: statement)."""
-    from toolnotary_verifier.errors import ConfigurationError
+def _source(sources: tuple[str, ...]) -> "Source | None":
+    from toolnotary_verifier.statement import Source
 
-    if given is None:
+    said = dict(text.partition("=")[::2] for text in sources)
+    names = set(Source.__dataclass_fields__)
+    if len(said) != len(sources) or not names >= set(said) or not all(said.values()):
+        expected = ", ".join(sorted(names))
+        raise click.UsageError(f"--source expects NAME=VALUE, each NAME once and one of {expected}")
+    return Source(**said) if said else None
+
+
+def _last(server: str, client: "Callable[[], Registry]") -> "PublishedVersion | None":
+    """The server's last published version, None before its first; nothing is guessed (DESIGN: statement)."""
+    from toolnotary_verifier.errors import ConfigurationError, Refused
+
+    try:
+        return client().latest(server)
+    except ConfigurationError as error:
+        if error.code != "no-registry":
+            raise
         raise ConfigurationError(
             "sequence-needed",
-            "the position in the server's history is not known",
-            remedy="say --sequence 1 for a first release, one more than the last otherwise",
-        )
-    return given
+            "the position in the server's history is not known, and no registry is named to ask",
+            remedy="say --sequence 1 for a first release, one more than the last later, or --registry URL",
+        ) from None
+    except Refused as error:
+        if error.code == "not-in-registry":
+            return None
+        raise
 
 
 def _write(files: dict[Path, bytes], *, force: bool) -> None:

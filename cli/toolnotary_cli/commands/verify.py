@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary verify`: who signed a manifest, whether they may, and whether a surface is what they signed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolnotary_cli import exits, options
+from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.trailing import TrailingCommand
+
+if TYPE_CHECKING:
+    from toolnotary_cli.source import Source
+    from toolnotary_verifier.keys import PublicKey
+    from toolnotary_verifier.policy import Policy
+    from toolnotary_verifier.verdict import Judgement
+    from toolnotary_verifier.verify import VerifiedManifest
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(cls=TrailingCommand)
+@click.argument("manifest", metavar="MANIFEST", type=_FILE)
+@click.argument("bundle", metavar="BUNDLE", type=_FILE)
+@click.argument("source", metavar="[SOURCE]", required=False)
+@click.option(
+    "--key",
+    "keys",
+    metavar="PUB",
+    type=_FILE,
+    multiple=True,
+    help="Public key that may sign, in place of those that the policy names; more than one may be given.",
+)
+@click.option("--server", metavar="NAME", help="Refuse the manifest of any other server.")
+@click.option("--version", metavar="V", help="Refuse any other version.")
+@options.policy
+@options.registry
+@options.offline
+@options.output
+def command(
+    *,
+    manifest: Path,
+    bundle: Path,
+    source: str | None,
+    argv: tuple[str, ...],
+    keys: tuple[Path, ...],
+    server: str | None,
+    version: str | None,
+    policy: Path | None,
+    registry: str | None,
+    offline: bool,
+    output: Output,
+) -> int:
+    """Judge a manifest and its signature, and a SOURCE by the manifest.
+
+    The signature must be that of a key which may sign for the manifest's server: one of --key, or one that
+    the policy names for it. Where a SOURCE is given (a saved listing, a URL, 'stdio:COMMAND', or a command
+    after --), all that it shows must be what one profile of the manifest holds.
+
+    Exit code 0: verified. 1: not signed as required, or the SOURCE differs. 4: a file is not valid.
+    """
+    from toolnotary_cli import places
+    from toolnotary_cli.source import one
+    from toolnotary_verifier.limits import DEFAULT_LIMITS
+    from toolnotary_verifier.manifest import Manifest
+    from toolnotary_verifier.policy import Policy
+    from toolnotary_verifier.verify import verify_publish
+
+    raw = _read(manifest, DEFAULT_LIMITS.manifest_bytes)
+    files = places.policy_files(policy)
+    rules = Policy.load(personal=files.personal, project=files.project)
+    # Which keys count depends on the name in bytes that nobody verified yet: a lie here picks another name's
+    # keys, and then the statement must be theirs.
+    named = Manifest.parse(raw).server
+    trusted = _given(keys) if keys else rules.signers_for(named)
+    if not keys and not (files.personal or files.project):
+        _refuse_without_trust(named)
+    verified = verify_publish(
+        raw,
+        _read(bundle, DEFAULT_LIMITS.bundle_bytes),
+        trusted=trusted,
+        at=datetime.now(UTC),
+        server=server,
+        version=version,
+    )
+    _refuse_revoked(verified, rules)
+    judgements = {}
+    if source is not None or argv:
+        url = registry or rules.registry_url
+        judgements = _contained(verified, one(source, argv), rules, url=url, offline=offline)
+    output.result(_document(verified, judgements), list(_lines(verified, judgements)))
+    return exits.FINE if all(_passes(judgement) for judgement in judgements.values()) else exits.OBJECTION
+
+
+def _read(path: Path, most: int) -> bytes:
+    """At most one byte more than `most`, so that the parser can say that there is too much."""
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def _given(paths: Sequence[Path]) -> "Mapping[str, PublicKey]":
+    from toolnotary_verifier.keys import PublicKey
+
+    keys = [PublicKey.from_pem(_read(path, 1 << 14)) for path in paths]
+    return {key.key_id: key for key in keys}
+
+
+def _refuse_without_trust(server: str) -> None:
+    from toolnotary_verifier.errors import ConfigurationError
+
+    raise ConfigurationError(
+        "no-trusted-keys",
+        f"nothing says who may sign for {server}",
+        remedy="give the publisher's public key with --key, or name it in a policy",
+    )
+
+
+def _refuse_revoked(verified: "VerifiedManifest", policy: "Policy") -> None:
+    from toolnotary_verifier.errors import Refused
+
+    if verified.manifest.digest in policy.revoked:
+        raise Refused("revoked", f"the policy revokes {verified.manifest.digest}")
+
+
+def _contained(
+    verified: "VerifiedManifest", source: "Source", policy: "Policy", *, url: str | None, offline: bool
+) -> "dict[str, Judgement]":
+    """The judgement of each surface of a source, by its profile's name there."""
+    from toolnotary_cli.subject import load
+    from toolnotary_verifier.decide import decide
+    from toolnotary_verifier.pins import KnownProfile, Pins
+
+    manifest = verified.manifest
+    pins = Pins(
+        profiles=tuple(KnownProfile.of(manifest, name) for name in manifest.profiles),
+        signer=verified.signer.identity,
+        sequence=verified.sequence,
+    )
+    subject = load(source, registry=url, offline=offline, limits=policy.limits)
+    return {
+        name: decide(manifest.server, surface, pins, policy=policy)
+        for name, surface in subject.surfaces.items()
+    }
+
+
+def _passes(judgement: "Judgement") -> bool:
+    from toolnotary_verifier.verdict import Outcome
+
+    return judgement.outcome is Outcome.VERIFIED
+
+
+def _document(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]") -> dict[str, object]:
+    from toolnotary_verifier.statement import time_text
+
+    predicate = verified.statement.predicate
+    return {
+        "server": predicate.server,
+        "version": predicate.version,
+        "sequence": predicate.sequence,
+        "manifestDigest": verified.manifest.digest,
+        "signer": verified.signer.identity,
+        "issuedAt": time_text(predicate.issued_at),
+        "expiresAt": time_text(predicate.expires_at) if predicate.expires_at else None,
+        "supersedes": predicate.supersedes,
+        "source": predicate.source.to_json() if predicate.source else None,
+        "surfaces": [
+            {
+                "profile": profile or None,
+                "outcome": judgement.outcome.value,
+                "verdicts": [
+                    {
+                        "kind": verdict.kind.value,
+                        "name": verdict.name,
+                        "reason": verdict.reason.value,
+                        "live": verdict.live,
+                        "signed": verdict.pinned,
+                        "detail": verdict.detail,
+                    }
+                    for verdict in judgement.verdicts
+                ],
+            }
+            for profile, judgement in judgements.items()
+        ],
+    }
+
+
+def _lines(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]") -> Iterator[str]:
+    from toolnotary_verifier.statement import time_text
+
+    predicate = verified.statement.predicate
+    name = f"{predicate.server}@{shown(predicate.version)}"
+    if all(_passes(judgement) for judgement in judgements.values()):
+        yield f"{styled('verified', 'good')}  {name}, sequence {predicate.sequence}"
+    else:
+        yield f"{styled('drift', 'bad')}     {name}, sequence {predicate.sequence}, does not hold all of this"
+    yield f"signer    {verified.signer.identity}"
+    yield f"manifest  {verified.manifest.digest}"
+    if predicate.expires_at:
+        yield f"expires   {time_text(predicate.expires_at)}"
+    for profile, judgement in judgements.items():
+        where = f" {shown(profile)}" if profile else ""
+        if _passes(judgement):
+            yield f"surface{where}: {len(judgement.forward)} definitions, all as signed"
+            continue
+        yield f"surface{where}: not what was signed"
+        yield from _differences(judgement)
+    yield styled("this tells who signed the definitions, and nothing of what the server does", "dim")
+
+
+def _differences(judgement: "Judgement") -> Iterator[str]:
+    from toolnotary_verifier.verdict import Reason
+
+    for verdict in judgement.verdicts:
+        if verdict.reason is not Reason.VERIFIED:
+            detail = f": {verdict.detail}" if verdict.detail else ""
+            yield f"  {verdict.reason.value}  {verdict.kind.value} {shown(verdict.name)}{detail}"
