@@ -27,7 +27,7 @@ from toolnotary_verifier.history import CODE, History
 SCHEMA: Final = "https://toolnotary.dev/state/v1"
 _HEADER: Final = canonical_bytes({"schema": SCHEMA}) + b"\n"
 _EVENT_START: Final = b'{"at":"'  # "at" sorts before every other member of an event
-_MAX_LINE_BYTES = 4 << 20
+_MAX_LINE_BYTES = 32 << 20  # one event names every definition of a listing
 _RESTORE = (
     "restore it from a backup; deleting it makes every server unknown again, and asks for all approvals"
 )

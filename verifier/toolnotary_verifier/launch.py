@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is started or reached when a server is used, told so that two launches can be compared.
+
+The rules are those of docs/spec/launch.md. Two launches are one if their identities are equal: argv in order,
+launchers under all their spellings as one, versions and secrets left out, relative paths told from the
+lockfile's folder, and the environment variables that load code. A URL is its origin and path. Nothing secret
+is in an identity, a record or a display.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Self
+from urllib.parse import unquote, urlsplit
+
+from toolnotary_verifier.arguments import CommandLine, Word
+from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
+from toolnotary_verifier.codeloading import code_loading
+from toolnotary_verifier.commandline import program_name, take_apart
+from toolnotary_verifier.contents import Contents
+from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.launchers import pypi_name
+from toolnotary_verifier.naming import Artifact
+from toolnotary_verifier.secrecy import MASK, mask_url
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_MAX_FILE_BYTES = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch line or URL; equality is that of the identity.
+
+    Attributes:
+        identity: what is stored and compared, as canonical JSON values.
+        recorded: how it was written, secrets masked; stored beside the identity, never compared.
+        display: one line for people, escaped and masked.
+        packages: ecosystem and name of what it starts, as far as that can be told.
+        programs: names that the executable may have as a package.
+        files: the executable and the script, where they are files.
+    """
+
+    identity: JsonObject
+    recorded: JsonObject = field(compare=False)
+    display: str = field(compare=False)
+    packages: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    programs: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+
+    @classmethod
+    def from_command(
+        cls,
+        argv: Sequence[str],
+        *,
+        base: Path,
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+    ) -> Self:
+        """The launch of a command.
+
+        Args:
+            argv: the command and its arguments, unexpanded; `${NAME}` placeholders stay as they are.
+            base: the folder of the lockfile; files under it are told relative to it.
+            environment: the environment that the server is started with.
+            folder: the working directory that it is started in; `base` if None.
+
+        Raises:
+            InvalidInput: `launch-empty`.
+        """
+        if not argv or not argv[0]:
+            raise InvalidInput("launch-empty", "no command to start", remedy="put the command behind --")
+        line = take_apart(argv)
+        paths = _Paths(base, folder or base, environment.get("HOME") or environment.get("USERPROFILE"))
+        identity: JsonObject = {
+            "type": "stdio",
+            "argv": [paths.word(word, word.identity) for word in line.words if word.identity is not None],
+        }
+        variables = code_loading({**environment, **line.variables})
+        if variables:
+            identity["environment"] = variables
+        recorded = [paths.word(word, word.recorded) for word in line.words]
+        return cls(
+            identity,
+            {"argv": recorded},
+            escape(" ".join(_quoted(word) for word in recorded), limit=2000),
+            tuple(line.packages),
+            () if line.packages or line.interpreter else (line.program,),
+            paths.files(line, argv),
+        )
+
+    @classmethod
+    def from_url(cls, url: str) -> Self:
+        """The launch of a server that is reached over HTTP: origin and path.
+
+        Raises:
+            InvalidInput: `launch-url`; the message does not repeat the URL, which can hold a secret.
+        """
+        try:
+            parts = urlsplit(url)
+            host, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            parts, host, port = urlsplit(""), "", None
+        if parts.scheme not in _DEFAULT_PORTS or not host:
+            raise InvalidInput("launch-url", "not an http or https URL with a host")
+        origin = f"[{host}]" if ":" in host else host
+        if port is not None and port != _DEFAULT_PORTS[parts.scheme]:
+            origin += f":{port}"
+        plain = mask_url(f"{parts.scheme}://{origin}{parts.path or '/'}")
+        return cls({"type": "http", "url": plain}, {"url": plain}, escape(plain, limit=2000))
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of the identity, by which state and lockfile refer to it."""
+        return Digest.of(canonical_bytes(self.identity))
+
+    def belongs_to(self, manifest: Contents) -> bool:
+        """Whether an artifact or remote of the manifest is what this starts or reaches.
+
+        A manifest that names neither belongs to no launch. Files are read where only their digest can tell.
+        """
+        if self.identity["type"] == "http":
+            return any(
+                self.identity["url"] == Launch.from_url(remote).identity["url"] for remote in manifest.remotes
+            )
+        if self._starts(manifest.artifacts):
+            return True
+        digests = {artifact.digest for artifact in manifest.artifacts if artifact.digest}
+        return any(digest.startswith("sha256:") for digest in digests) and any(
+            _file_digest(file) in digests for file in self.files
+        )
+
+    def _starts(self, artifacts: Sequence[Artifact]) -> bool:
+        """Whether all packages that are named, or the executable by its name, are among the artifacts."""
+        purls = [_Purl.parse(artifact.purl) for artifact in artifacts]
+        if self.packages:
+            return all(any(purl.names(*package) for purl in purls) for package in self.packages)
+        return any(
+            purl.names(ecosystem, program)
+            for purl in purls
+            for program in self.programs
+            for ecosystem in ("npm", "pypi")
+        )
+
+    def differences(self, identity: JsonObject) -> tuple[str, ...]:
+        """In what this launch differs from a stored identity, in escaped lines."""
+        lines = []
+        for name in sorted(self.identity.keys() | identity.keys()):
+            ours, theirs = self.identity.get(name), identity.get(name)
+            if ours != theirs:
+                lines.append(escape(f"{name}: pinned {_told(theirs)}, started {_told(ours)}", limit=600))
+        return tuple(lines)
+
+
+def startable(recorded: JsonObject, *, base: Path, environment: Mapping[str, str]) -> list[str]:
+    """The command to start from what a lockfile recorded.
+
+    Raises:
+        CannotTell: `launch-masked` if a secret, code or variable of the command line is not at hand;
+            `launch-remote` if it is a URL.
+    """
+    argv = recorded.get("argv")
+    if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
+        raise CannotTell("launch-remote", "what was recorded is no command line")
+    words = []
+    for word in argv:
+        expanded = os.path.expandvars(word) if environment is os.environ else _expanded(word, environment)
+        if MASK in expanded or "sha256:" in expanded[:7] or "${" in expanded:
+            raise CannotTell(
+                "launch-masked",
+                "the recorded command line leaves out a secret, a piece of code or a variable",
+                remedy="give the command behind --",
+            )
+        if expanded.startswith("./"):
+            expanded = str(base / expanded[2:])
+        elif expanded.startswith("~/"):
+            expanded = str(Path(environment.get("HOME") or Path.home()) / expanded[2:])
+        words.append(expanded)
+    return words
+
+
+def _expanded(word: str, environment: Mapping[str, str]) -> str:
+    for name, value in environment.items():
+        word = word.replace("${" + name + "}", value)
+    return word
+
+
+def _quoted(word: str) -> str:
+    return shlex.quote(word) if word != MASK else word
+
+
+def _told(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(_quoted(str(word)) for word in value)
+    if isinstance(value, dict):
+        return " ".join(f"{name}={content}" for name, content in value.items())
+    return "nothing" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Where files of a command line are, told so that it holds on another machine too."""
+
+    base: Path
+    folder: Path
+    home: str | None
+
+    def word(self, word: Word, text: str) -> str:
+        return self.told(text) if word.is_path else text
+
+    def told(self, text: str) -> str:
+        """`./` for what lies under the lockfile's folder, `~/` for the home folder, else absolute.
+
+        Backslashes are left alone where they are no separators: another system's path is told as it is.
+        """
+        if os.sep != "\\" and "\\" in text:
+            return text
+        path = self.absolute(text)
+        base = Path(os.path.normpath(self.base))
+        if path == base or base in path.parents:
+            return "./" + path.relative_to(base).as_posix().removeprefix(".")
+        if self.home and Path(self.home) in path.parents:
+            return "~/" + path.relative_to(self.home).as_posix()
+        return path.as_posix()
+
+    def absolute(self, text: str) -> Path:
+        return Path(os.path.normpath(self.folder / text))
+
+    def files(self, line: CommandLine, argv: Sequence[str]) -> tuple[Path, ...]:
+        """The script that is run, else the executable."""
+        if line.script is not None:
+            return (self.absolute(line.script),)
+        if line.packages or line.interpreter:
+            return ()
+        first = next(word for word in argv if program_name(word) == line.program)
+        return (self.absolute(first) if os.sep in first else Path(first),)
+
+
+def _file_digest(file: Path) -> str | None:
+    """The sha256 of an executable or script; a bare command is looked up as the system does."""
+    import hashlib
+    import shutil
+
+    found = str(file) if file.is_absolute() else shutil.which(str(file))
+    if found is None:
+        return None
+    try:
+        with Path(found).open("rb") as content:
+            if os.fstat(content.fileno()).st_size > _MAX_FILE_BYTES:
+                return None
+            return "sha256:" + hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Purl:
+    """A package URL taken apart (https://github.com/package-url/purl-spec)."""
+
+    type: str
+    name: str  # namespace and name, percent-decoded
+    version: str
+    repository: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        body, _, _ = text.removeprefix("pkg:").partition("#")
+        body, _, qualifiers = body.partition("?")
+        type_, _, rest = body.partition("/")
+        name, _, version = rest.rpartition("@") if "@" in rest else (rest, "", "")
+        found = dict(one.partition("=")[::2] for one in qualifiers.split("&") if one)
+        return cls(type_.lower(), unquote(name), unquote(version), unquote(found.get("repository_url", "")))
+
+    def names(self, ecosystem: str, name: str) -> bool:
+        """Whether this is the package of that name (`oci` for container images, `NAME@DIGEST` allowed)."""
+        if ecosystem == "oci":
+            return self.type in ("docker", "oci") and _is_image(name, self)
+        if ecosystem == "pypi":
+            return self.type == "pypi" and pypi_name(self.name) == pypi_name(name)
+        return self.type == ecosystem and self.name == name
+
+
+def _is_image(image: str, purl: _Purl) -> bool:
+    """Whether a container image, its tag already left out, is the one of a `docker` or `oci` purl."""
+    name, _, digest = image.partition("@")
+    if digest and purl.version.startswith("sha256:") and digest != purl.version:
+        return False
+    repository = purl.repository.removeprefix("https://").strip("/")
+    if purl.type == "docker":
+        repository = f"{repository}/{purl.name}" if repository else purl.name
+    return _full_image(name) == _full_image(repository or purl.name)
+
+
+def _full_image(name: str) -> str:
+    """An image name with the registry and namespace that container engines add (distribution reference)."""
+    first, slash, _ = name.partition("/")
+    if not slash or not ("." in first or ":" in first or first == "localhost"):
+        name = f"docker.io/{name}"
+    host, _, path = name.partition("/")
+    if host in ("docker.io", "index.docker.io"):
+        return f"docker.io/{path}" if "/" in path else f"docker.io/library/{path}"
+    return name

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From files to pins: what of a lockfile counts for this user, and the judge that the gate asks.
+
+A signed entry counts after its bundle verified under the user's policy; an unsigned one where the user's own
+state accepted exactly that digest for that server under that launch. Name and launch are looked up together,
+and nothing is read from anywhere but the files that the caller names (DESIGN: lockfile).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from toolnotary_verifier.canonical import Digest, JsonObject, parse
+from toolnotary_verifier.decide import decide
+from toolnotary_verifier.definition import Definition
+from toolnotary_verifier.errors import CannotTell, Refused
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.limits import DEFAULT_LIMITS
+from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
+from toolnotary_verifier.objects import Objects
+from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
+from toolnotary_verifier.project import Project
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Judgement, Reason
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.verify import VerifiedManifest
+
+Judge = Callable[[Surface], Judgement]
+
+
+def load_pins(project: Project, *, server: str, launch: Launch | None, at: datetime | None = None) -> Pins:
+    """What `server` under `launch` is held to.
+
+    Args:
+        project: the files.
+        server: the name that the user gave.
+        launch: how it is started or reached; None for a saved listing, which is judged by name alone.
+        at: now.
+
+    Raises:
+        InvalidInput: `object-corrupt`, or a manifest or bundle that is not valid.
+        Refused: the bundle of a signed entry proves nothing (see `verify`).
+        CannotTell: `object-missing` if a signed entry's manifest or bundle is not at hand,
+            `launch-ambiguous`.
+        ConfigurationError: `policy-key`.
+    """
+    entry = project.lockfile.entry(server, launch.identity) if launch else project.entry_named(server)
+    unpinned = Pins(
+        known=project.state.knows(server),
+        revoked=project.state.revoked(server),
+        signer=project.state.signer_of(server),
+        sequence=project.state.highest_sequence(server),
+    )
+    if entry is None:
+        others = project.lockfile.named(server) if launch else ()
+        if launch and others:
+            told = "; ".join(launch.differences(others[0].launch)) or "another launch"
+            return replace(unpinned, standing=Standing(Reason.IDENTITY, told))
+        return unpinned
+    if isinstance(entry, UnsignedEntry):
+        return _unsigned(project, entry, unpinned)
+    return _signed(project, entry, unpinned, launch, at or datetime.now(UTC))
+
+
+def judge_for(
+    project: Project,
+    *,
+    server: str,
+    launch: Launch | None,
+    candidates: "Sequence[VerifiedManifest]" = (),
+    at: datetime | None = None,
+) -> Judge:
+    """The judge of a connection to `server`: errors as `load_pins`, none when it judges."""
+    pins = load_pins(project, server=server, launch=launch, at=at)
+    policy = project.policy
+
+    def judge(surface: Surface) -> Judgement:
+        return decide(server, surface, pins, policy=policy, candidates=candidates)
+
+    return judge
+
+
+def entry_of(surface: Surface, *, server: str, launch: JsonObject, recorded: JsonObject) -> UnsignedEntry:
+    """The unsigned entry that pins everything in `surface`; its faults are pinned by nothing."""
+    from toolnotary_verifier.equivalence import normal_digest
+    from toolnotary_verifier.pins import capabilities_digest, server_info_digest
+
+    pins = tuple(
+        Pin(definition.kind, definition.name, definition.digest, normal_digest(definition))
+        for definition in surface.definitions.values()
+    )
+    return UnsignedEntry(
+        server=server,
+        launch=launch,
+        recorded=recorded,
+        pins=pins,
+        server_info=server_info_digest(surface.server_info),
+        capabilities=capabilities_digest(surface.capabilities),
+    )
+
+
+def _unsigned(project: Project, entry: UnsignedEntry, unpinned: Pins) -> Pins:
+    place = entry.place
+    accepted = [
+        pin
+        for pin in entry.pins
+        if project.accept_project or project.state.accepts(*place, pin.kind, pin.name, pin.exact)
+    ]
+    rest = frozenset((pin.kind, pin.name, pin.exact) for pin in entry.pins if pin not in accepted)
+    if not accepted:
+        return replace(unpinned, unaccepted=rest)
+    profile = KnownProfile(
+        definitions=_by_key(project.objects, accepted),
+        server_info=entry.server_info,
+        capabilities=entry.capabilities,
+    )
+    return replace(unpinned, profiles=(profile,), unaccepted=rest, known=True)
+
+
+def _by_key(objects: Objects, pins: Iterable[Pin]) -> dict[Key, tuple[PinnedDefinition, ...]]:
+    return {pin.key: (_pinned(objects, pin),) for pin in pins}
+
+
+def _pinned(objects: Objects, pin: Pin) -> PinnedDefinition:
+    def text() -> Definition | None:
+        content = objects.get(pin.exact)
+        if content is None:
+            return None
+        return Definition.of(pin.kind, parse(content, max_depth=DEFAULT_LIMITS.definition_depth))
+
+    return PinnedDefinition(pin.exact, lambda: pin.normal, text)
+
+
+def _signed(
+    project: Project, entry: SignedEntry, unpinned: Pins, launch: Launch | None, at: datetime
+) -> Pins:
+    verified = verify_entry(project, entry, at=at)
+    if verified is None:
+        detail = f"signed by {escape(entry.signer, limit=100)}, whom no policy of yours names"
+        return replace(unpinned, standing=Standing(Reason.SIGNER_UNKNOWN, detail))
+    manifest, signer = verified.manifest, verified.signer.identity
+    if launch is not None and not launch.belongs_to(manifest):
+        detail = "what is started is no artifact or remote of the signed manifest"
+        return replace(unpinned, standing=Standing(Reason.IDENTITY, detail))
+    names = {name: name in entry.profiles for name in manifest.profiles}
+    pins = replace(
+        unpinned,
+        profiles=tuple(KnownProfile.of(manifest, name) for name, pinned in names.items() if pinned),
+        others=tuple(KnownProfile.of(manifest, name) for name, pinned in names.items() if not pinned),
+        signer=unpinned.signer or signer,
+        sequence=max(unpinned.sequence or 0, verified.sequence),
+        known=True,
+    )
+    if pins.signer != signer:
+        detail = f"signed by {signer}, accepted was {pins.signer}"
+        return replace(pins, standing=Standing(Reason.SIGNER_CHANGED, detail))
+    if unpinned.sequence is not None and verified.sequence < unpinned.sequence:
+        detail = f"the lockfile pins sequence {verified.sequence}, accepted was {unpinned.sequence}"
+        return replace(pins, standing=Standing(Reason.ROLLBACK, detail))
+    return pins
+
+
+def verify_entry(project: Project, entry: SignedEntry, *, at: datetime) -> "VerifiedManifest | None":
+    """What a signed entry's bundle proves under the user's policy; None if policy names no such signer.
+
+    Raises:
+        InvalidInput, Refused, CannotTell, ConfigurationError: see `load_pins`.
+    """
+    from toolnotary_verifier.verify import verify_publish
+
+    manifest, bundle = _object(project, entry.manifest, "manifest"), _object(project, entry.bundle, "bundle")
+    trusted = project.trusted(entry.server)
+    try:
+        verified = verify_publish(
+            manifest,
+            bundle,
+            trusted=trusted,
+            at=at,
+            server=entry.server,
+            version=entry.version,
+            already_pinned=project.accept_project
+            or project.state.accepts_manifest(*entry.place, entry.manifest),
+        )
+    except Refused as error:
+        if error.code == "unknown-key":
+            return None
+        raise
+    said = (entry.sequence, entry.signer)
+    if said != (verified.sequence, verified.signer.identity) or not {*entry.profiles} <= {
+        *verified.manifest.profiles
+    }:
+        raise Refused(
+            "lockfile-mismatch",
+            f"the lockfile's entry of {escape(entry.server, limit=120)} does not say what its bundle proves",
+            remedy="restore the lockfile from version control, or pin the server again",
+        )
+    return verified
+
+
+def _object(project: Project, digest: Digest, what: str) -> bytes:
+    content = project.objects.get(digest)
+    if content is None:
+        raise CannotTell(
+            "object-missing",
+            f"the {what} {digest} is not in {escape(str(project.objects.folder), limit=300)}",
+            remedy="commit .toolnotary/objects with the lockfile, or pin the version from the registry again",
+        )
+    return content

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that one command works with: lockfile and objects, policy, and the user's state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.lockfile import Entry, Lockfile
+from toolnotary_verifier.objects import Objects
+from toolnotary_verifier.policy import Policy
+from toolnotary_verifier.state import State
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.keys import PublicKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The files of one command: lockfile with its objects, policy, and the user's state.
+
+    Attributes:
+        lockfile_path: where the lockfile is, or would be.
+        lockfile: its entries.
+        objects: manifests, bundles and texts beside it.
+        policy: what is in force.
+        state: what the user decided.
+        accept_project: whether what the lockfile says counts as accepted for this run, because the review of
+            the repository is the acceptance (continuous integration).
+    """
+
+    lockfile_path: Path
+    lockfile: Lockfile
+    objects: Objects
+    policy: Policy
+    state: State
+    accept_project: bool = False
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        lockfile: Path,
+        state: Path,
+        personal_policy: Path | None = None,
+        project_policy: Path | None = None,
+        accept_project: bool = False,
+    ) -> "Project":
+        """The project that these files make.
+
+        Raises:
+            InvalidInput: `lockfile-*`, `state-corrupt`.
+            ConfigurationError: `policy-*`, `state-permissions`, a file that cannot be read.
+        """
+        known = State.load(state)
+        policy = Policy.load(
+            personal=personal_policy,
+            project=project_policy,
+            accepted=known.history.values,
+            accept_project=accept_project,
+        )
+        folder = lockfile.parent / ".toolnotary" / "objects"
+        own = state.parent / ".toolnotary" / "objects"
+        return cls(
+            lockfile_path=lockfile,
+            lockfile=Lockfile.load(lockfile),
+            objects=Objects(folder, fallbacks=() if own == folder else (own,)),
+            policy=policy,
+            state=known,
+            accept_project=accept_project,
+        )
+
+    def launch(
+        self, argv: Sequence[str], *, environment: Mapping[str, str], folder: Path | None = None
+    ) -> Launch:
+        """The launch of a command, its files told from the lockfile's folder."""
+        base = self.lockfile_path.absolute().parent
+        return Launch.from_command(argv, base=base, environment=environment, folder=folder)
+
+    def server_of(self, launch: Launch) -> str | None:
+        """The name under which this launch is pinned; None if it is not, or under several names."""
+        names = {entry.server for entry in self.lockfile.launched(launch.identity)}
+        return names.pop() if len(names) == 1 else None
+
+    def entry_named(self, server: str) -> Entry | None:
+        """The entry of a server whose launch nobody gave (a saved listing).
+
+        Raises:
+            CannotTell: `launch-ambiguous` if the server is pinned under several launches.
+        """
+        entries = self.lockfile.named(server)
+        if len(entries) > 1:
+            raise CannotTell(
+                "launch-ambiguous",
+                f"{escape(server, limit=120)} is pinned under {len(entries)} launches",
+                remedy="give the command behind --",
+            )
+        return entries[0] if entries else None
+
+    def trusted(self, server: str) -> "dict[str, PublicKey]":
+        """The keys that may sign for `server`: those of policy, and those that the user named before.
+
+        Raises:
+            ConfigurationError: `policy-key`.
+        """
+        from toolnotary_verifier.keys import PublicKey
+
+        keys = dict(self.policy.signers_for(server))
+        for pem in self.state.keys(server).values():
+            key = PublicKey.from_pem(pem.encode("ascii"))
+            keys[key.key_id] = key
+        return keys

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding what could be a secret in a command line or URL, and masking it (docs/spec/launch.md).
+
+Masks are generous: a value that is masked without need loses nothing but its part in the identity, a secret
+that is not masked ends in a file that is committed. Placeholders such as `${TOKEN}` are kept: they hold none.
+"""
+
+import re
+from itertools import pairwise
+from typing import Final
+from urllib.parse import urlsplit
+
+MASK: Final = "***"
+
+# Words in the name of a flag, variable, header or query member whose value is nobody's business.
+_NAMES = re.compile(
+    r"token|secret|passw|pwd|passphrase|api-?_?key|apikey|access-?_?key|private-?_?key|auth|bearer|credential"
+    r"|cookie|session|signature|dsn|connection-?_?string|(?:^|[-_])(?:pat|key|pass|sig|jwt)(?:$|[-_=])",
+    re.IGNORECASE,
+)
+# What issuers put in front of their tokens, so that scanners find them.
+_ISSUED = re.compile(
+    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}"
+    r"|glpat-[A-Za-z0-9_-]{16,}|xox[abeoprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}|A[KS]IA[A-Z0-9]{16}"
+    r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{16,}|pypi-[A-Za-z0-9_-]{16,}"
+    r"|hf_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.?[A-Za-z0-9_-]*|SG\.[A-Za-z0-9_-]{16,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+_BEARER = re.compile(r"\b(?:bearer|basic|token)\s+\S+", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\$\{[^{}]*\}|\$[A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_][A-Za-z0-9_]*%|\{[A-Za-z_][A-Za-z0-9_]*\}"
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|;,]+", re.IGNORECASE)
+_PATH = re.compile(r"\.{1,2}[/\\]|~[/\\]|[A-Za-z]:\\")
+_HEADER = re.compile(r"([A-Za-z0-9_-]+)(:\s*)(\S.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(=)(.*)", re.DOTALL)
+_OPAQUE = re.compile(r"[A-Za-z0-9_+=-]{20,}")
+
+
+def names_secret(name: str) -> bool:
+    """Whether a flag, variable, header or member of this name holds a secret."""
+    return _NAMES.search(name) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether `text` only refers to values that stand elsewhere (with `Bearer ` or the like in front)."""
+    rest = re.sub(r"^(?:bearer|basic|token)\s+", "", text, flags=re.IGNORECASE)
+    return bool(rest) and _PLACEHOLDER.sub("", rest).strip(" :,;@/-_") == ""
+
+
+def mask_value(text: str) -> str:
+    """The mask, or `text` itself where it only refers to a value, or names a file by a relative path."""
+    return text if not text or is_placeholder(text) or _PATH.match(text) else MASK
+
+
+def mask_header(text: str) -> str:
+    """`Name: value` with the value masked."""
+    found = _HEADER.fullmatch(text)
+    return f"{found[1]}{found[2]}{mask_value(found[3])}" if found else mask_value(text)
+
+
+def mask_assignment(text: str) -> str:
+    """`NAME=value` with the value masked; `NAME` alone as it is, for it takes its value from elsewhere."""
+    name, equals, value = text.partition("=")
+    return f"{name}{equals}{mask_value(value)}"
+
+
+def mask(text: str) -> str:
+    """`text` with everything in it masked that looks like a secret by itself.
+
+    URLs keep scheme, host and path; tokens are known by their issuer's prefix, or by their looks.
+    """
+    if not text or is_placeholder(text):
+        return text
+    if text[0] in "{[" or _looks_random(text):  # a configuration given as JSON: anything can stand in it
+        return MASK
+    assigned = _ASSIGNMENT.fullmatch(text)
+    if assigned and (names_secret(assigned[1]) or assigned[1].isupper()):
+        return mask_assignment(text)
+    header = _HEADER.fullmatch(text)
+    if header and names_secret(header[1]) and not header[3].startswith("//"):
+        return mask_header(text)
+    masked = _URL.sub(lambda url: mask_url(url[0]), text)
+    masked = _ISSUED.sub(MASK, _BEARER.sub(MASK, masked))
+    if assigned and _looks_random(assigned[3]):
+        return mask_assignment(masked)
+    return masked
+
+
+def mask_url(url: str) -> str:
+    """A URL without user, query and fragment, and with path segments masked that look like secrets."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return MASK
+    segments = [MASK if _looks_random(one) or _ISSUED.search(one) else one for one in parts.path.split("/")]
+    user = f"{MASK}@" if "@" in parts.netloc else ""
+    query = f"?{MASK}" if parts.query else ""
+    return f"{parts.scheme}://{user}{host}{'/'.join(segments)}{query}"
+
+
+def _looks_random(text: str) -> bool:
+    """Whether `text` is one long word that no person would have chosen: letters and digits run together."""
+    if not _OPAQUE.fullmatch(text):
+        return False
+    kinds = [_kind(character) for character in text if character.isalnum()]
+    turns = sum(before != after for before, after in pairwise(kinds))
+    return kinds.count("digit") >= 3 and len(set(kinds)) > 1 and turns * 6 >= len(text)
+
+
+def _kind(character: str) -> str:
+    return "digit" if character.isdigit() else "upper" if character.isupper() else "lower"
