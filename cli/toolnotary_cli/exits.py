@@ -2,7 +2,6 @@
 """Exit codes, and the one place where an error becomes a message and a code (docs/reference/cli.md)."""
 
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -45,6 +44,8 @@ def _guarded(call: Callable[[], int | None]) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except (KeyboardInterrupt, click.Abort):
+        import signal
+
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing any more
         click.echo("\nstopped", err=True)
         return INTERRUPTED

@@ -35,7 +35,7 @@ from importlib import import_module
 
 import click
 
-from toolnotary_cli import __version__, exits, options
+from toolnotary_cli import __version__, colors, exits
 
 # Every command and its one-line help, in the order in which a newcomer meets them.
 COMMANDS = {
@@ -107,7 +107,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )
-@options.color
+@colors.color
 def toolnotary() -> None:
     """Sign, pin and enforce the tool definitions of MCP servers.
 

@@ -4,37 +4,16 @@
 Each is a decorator; the name of the parameter it fills is its own (`output` fills `output: Output`).
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from toolnotary_cli.colors import Decorator, color
 from toolnotary_cli.output import Output
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def _color(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    if value == "always":
-        ctx.color = True
-    elif value == "never":
-        ctx.color = False
-    elif value == "auto":
-        ctx.color = None
-    elif ctx.color is None and os.environ.get("NO_COLOR"):  # https://no-color.org: weaker than an option
-        ctx.color = False
-
-
-color: Decorator = click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    expose_value=False,
-    is_eager=True,
-    callback=_color,
-    help="Colours in text output: on a terminal, always or never. NO_COLOR is respected.",
-)
+__all__ = ["color", "database", "lockfile", "offline", "output", "policy", "registry"]
 
 _format: Decorator = click.option(
     "--format",
