@@ -33,6 +33,8 @@ CHANGED = {
 }
 _DECLINED = -1  # the code that MCP's examples give for a sampling request which a person rejected
 _MAX_NOTES = 20
+_MAX_SAID = 300
+_MAX_READ = 4096
 _MARK = b'"jsonrpc"'
 _MARK_WITHIN = 4096
 
@@ -152,7 +154,7 @@ class Conversation:
         message = self._read(frame)
         if message is None:
             self._noise += 1
-            self.note(f"passed over a line that is no message: {escape(_text(frame), limit=80)}")
+            self.note(f"passed over a line that is no message: {self._shown(_text(frame), 80)}")
         elif isinstance(message.get("method"), str):
             if "id" in message:
                 self._serve(message, deadline)
@@ -191,7 +193,7 @@ class Conversation:
             return
         self._open.discard(request_id)
         if isinstance(message.get("error"), dict):
-            self._answers[request_id] = _refusal(message["error"], size)
+            self._answers[request_id] = self._refusal(message["error"], size)
             return
         if "result" not in message:
             raise self._unreadable("answer-shape", "neither a result nor an error")
@@ -204,6 +206,14 @@ class Conversation:
         except CanonicalError as flaw:
             raise self._unreadable(flaw.code, flaw.message) from None
         self._answers[request_id] = Answer(value, None, "", size)
+
+    def _refusal(self, body: JsonObject, size: int) -> Answer:
+        code, message = plain(body.get("code")), body.get("message")
+        shown = self._shown(message, _MAX_SAID) if isinstance(message, str) else ""
+        return Answer(None, code if type(code) is int else 0, shown, size)
+
+    def _shown(self, text: str, limit: int) -> str:
+        return escape(self.transport.mask(text[:_MAX_READ]), limit=limit)
 
     def _serve(self, message: JsonObject, deadline: float) -> None:
         request_id, method = message["id"], message["method"]
@@ -221,12 +231,6 @@ class Conversation:
         else:
             answer = error(request_id, METHOD_NOT_FOUND, "this client does not offer that")
         self.transport.send(answer, deadline=deadline)
-
-
-def _refusal(body: JsonObject, size: int) -> Answer:
-    code, message = plain(body.get("code")), body.get("message")
-    number = code if type(code) is int else 0
-    return Answer(None, number, escape(message, limit=300) if isinstance(message, str) else "", size)
 
 
 def _text(frame: bytes) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.held_back import refuse_identity
 from toolnotary_verifier.capture.inspection import inspect
 from toolnotary_verifier.capture.look import CAPABLE, REVISIONS
@@ -142,6 +143,10 @@ class _Plan:
             profiles[name] = (about, tuple(looks))
             for found in unstable(name, looks):
                 changing.setdefault((found.kind, found.name), found)
+        concealed = Concealed.of(self._source)
+        for looks in self._seen.values():
+            for surface in looks:
+                concealed.refuse_in(surface)
         artifacts, remotes = origin(self._source)
         if all(surface.is_empty for looks in self._seen.values() for surface in looks):
             self._notes.append("it advertises nothing at all, which every look confirms")

@@ -1,41 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting the process of a command source, without what a server must not get."""
 
-import contextlib
-import os
-import signal
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
 
+from toolnotary_verifier import process
+from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.held_back import child_environment
 from toolnotary_verifier.capture.source import CommandSource
 from toolnotary_verifier.capture.stdio import Stdio
-from toolnotary_verifier.errors import CannotTell
-from toolnotary_verifier.escape import escape
+from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.limits import Limits
-from toolnotary_verifier.secrecy import names_secret
 
-
-class _Child:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - all three are pipes
-        self.stdin: BinaryIO = process.stdin  # type: ignore[assignment]  # typeshed says IO[bytes]
-        self.stdout: BinaryIO = process.stdout  # type: ignore[assignment]  # likewise
-        self.stderr: BinaryIO = process.stderr  # type: ignore[assignment]  # likewise
-        self._process = process
-
-    def wait(self, timeout: float) -> int | None:
-        try:
-            return self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def end(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+_SHOWN = 200
 
 
 def start(
@@ -45,23 +22,12 @@ def start(
 
     Raises:
         CannotTell: `server-start`.
+        InvalidInput: `launch-empty`.
     """
     environment = child_environment(source.environment, handed=source.handed)
     environment.update(variables)
-    server = escape(Path(source.argv[0]).name, limit=80)
-    pipe = subprocess.PIPE
-    try:
-        process = subprocess.Popen(
-            source.argv,
-            cwd=directory or source.directory,
-            env=environment,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            start_new_session=True,
-        )
-    except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise CannotTell("server-start", f"{server}: it cannot be started: {why}") from None
-    secrets = [value for name, value in environment.items() if names_secret(name) and len(value) > 3]
-    return Stdio(_Child(process), server=server, secrets=secrets, limits=limits)
+    folder = directory or source.directory
+    launch = Launch.from_command(source.argv, base=source.directory, environment=environment, folder=folder)
+    child = process.start(source.argv, environment=environment, directory=folder)
+    server = launch.display if len(launch.display) <= _SHOWN else f"{launch.display[:_SHOWN]}..."
+    return Stdio(child, server=server, concealed=Concealed.of(source), limits=limits)

@@ -10,14 +10,16 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import BinaryIO, Protocol
+from collections.abc import Callable
+from typing import BinaryIO
 
 from toolnotary_verifier.canonical import JsonObject
+from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.jsonrpc import frame
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.process import Process
 
 _QUEUED = 4  # lines that are read ahead: each may be as long as a frame
 _UNSENT = 64  # answers that wait for a server which does not read
@@ -25,21 +27,7 @@ _CHUNK = 64 << 10
 _KEPT_BYTES = 8192
 _SHOWN = 400
 _FLUSH_SECONDS = 0.5
-_MASK = "***"
-
-
-class Child(Protocol):
-    """A started process with its three streams, as `process` gives it."""
-
-    stdin: BinaryIO
-    stdout: BinaryIO
-    stderr: BinaryIO
-
-    def wait(self, timeout: float) -> int | None:
-        """The exit code, or None if it still runs after `timeout` seconds."""
-
-    def end(self) -> None:
-        """End it and all that it started."""
+_GRACE_SECONDS = 1.0
 
 
 class _End:
@@ -54,26 +42,30 @@ class Stdio:
 
     def __init__(
         self,
-        child: Child,
+        child: Process,
         *,
         server: str,
-        secrets: Iterable[str] = (),
+        concealed: Concealed,
         limits: Limits = DEFAULT_LIMITS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.server = server
         self.protocol_version: str | None = None
         self._child = child
-        self._secrets = sorted((secret for secret in secrets if secret), key=len, reverse=True)
+        self._concealed = concealed
         self._limits = limits
         self._clock = clock
         self._in: queue.Queue[bytes | _End | InvalidInput] = queue.Queue(_QUEUED)
-        self._out: queue.Queue[bytes] = queue.Queue(_UNSENT)
+        self._out: queue.Queue[bytes | None] = queue.Queue(_UNSENT)
         self._last_words: deque[bytes] = deque()
         self._closing = threading.Event()
+        assert child.stderr is not None  # noqa: S101 - `start` asked for a pipe
         self._stderr = self._thread(self._listen, child.stderr)
-        self._thread(self._read, child.stdout)
-        self._thread(self._write, child.stdin)
+        self._threads = [
+            self._stderr,
+            self._thread(self._read, child.stdout),
+            self._thread(self._write, child.stdin),
+        ]
 
     def send(self, message: JsonObject, *, deadline: float) -> None:
         """Hand one line to the writer."""
@@ -99,21 +91,31 @@ class Stdio:
 
     def explain(self) -> str:
         """The last of its standard error, in one line, without the secrets that it was started with."""
-        text = b"".join(self._last_words)[-_KEPT_BYTES:].decode("utf-8", "replace")
-        for secret in self._secrets:
-            text = text.replace(secret, _MASK)
+        text = self.mask(b"".join(self._last_words)[-_KEPT_BYTES:].decode("utf-8", "replace"))
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         if not lines:
             return ""
         return f"; on standard error: {escape(' / '.join(lines)[-_SHOWN:])}"
 
+    def mask(self, text: str) -> str:
+        """`text` without the secrets that the server was started with."""
+        return self._concealed.mask(text)
+
     def close(self) -> None:
-        """End the process with all that it started."""
+        """End the process: by the end of its input, else by signal, and with it all that it started."""
         self._closing.set()
+        with contextlib.suppress(queue.Full):
+            self._out.put_nowait(None)
+        if self._child.wait(_GRACE_SECONDS) is None:
+            self._child.terminate()
+            self._child.wait(_GRACE_SECONDS)
         self._child.end()
-        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
+        with contextlib.suppress(queue.Full):
+            self._out.put_nowait(None)
+        for thread in self._threads:
+            thread.join(_FLUSH_SECONDS)
+        if not any(thread.is_alive() for thread in self._threads):
+            self._child.close()
 
     def _ended(self) -> CannotTell:
         code = self._child.wait(_FLUSH_SECONDS)
@@ -155,15 +157,12 @@ class Stdio:
         return None
 
     def _write(self, stream: BinaryIO) -> None:
-        while not self._closing.is_set():
-            try:
-                line = self._out.get(timeout=0.1)
+        with contextlib.suppress(OSError, ValueError):  # it reads no more; its output tells why
+            while (line := self._out.get()) is not None:
                 stream.write(line)
                 stream.flush()
-            except queue.Empty:
-                continue
-            except (OSError, ValueError):
-                return  # it reads no more; what it still says, or its end, tells why
+        with contextlib.suppress(OSError, ValueError):
+            stream.close()
 
     def _listen(self, stream: BinaryIO) -> None:
         kept = 0

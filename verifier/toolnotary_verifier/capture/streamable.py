@@ -14,6 +14,7 @@ from http.client import HTTPException, HTTPResponse
 from urllib.parse import urljoin
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject, parse_message, plain, serialize
+from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.endpoint import Connection, Endpoint, Proxy, trust
 from toolnotary_verifier.capture.events import Events
 from toolnotary_verifier.capture.source import UrlSource
@@ -22,10 +23,12 @@ from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidIn
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.jsonrpc import META_VERSION
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.secrecy import mask_url
 
 _REDIRECTS = 3
 _CHUNK = 64 << 10
 _ERROR_BYTES = 64 << 10
+_MAX_READ = 4096
 _GOODBYE_SECONDS = 2.0
 _MAX_SESSION = 1024
 # Headers that this transport writes itself (all of Mcp-* besides).
@@ -51,12 +54,13 @@ class StreamableHttp:
         self._headers = _credentials(source, self._endpoint)
         self._proxy = Proxy.for_endpoint(self._endpoint, source.environment)
         self._tls = trust(source.ca_file) if self._endpoint.scheme == "https" else None
+        self._concealed = Concealed.of(source)
         self._limits = limits
         self._clock = clock
         self._session: str | None = None
         self._frames: deque[bytes] = deque()
         self._stream: _Stream | None = None
-        self.server = escape(self._endpoint.shown, limit=200)
+        self.server = escape(mask_url(source.url), limit=200)
         self.protocol_version: str | None = None
 
     def send(self, message: JsonObject, *, deadline: float) -> None:
@@ -94,6 +98,10 @@ class StreamableHttp:
     def explain(self) -> str:
         """Nothing is said beside the protocol."""
         return ""
+
+    def mask(self, text: str) -> str:
+        """`text` without the secrets of URL and headers."""
+        return self._concealed.mask(text)
 
     def close(self) -> None:
         """End the session, as far as the server still listens."""
@@ -145,7 +153,7 @@ class StreamableHttp:
                 target = None
         if target is not None and target.origin == endpoint.origin:
             return target
-        where = escape(target.shown, limit=200) if target else "somewhere that cannot be followed"
+        where = escape(mask_url(target.shown), limit=200) if target else "somewhere that cannot be followed"
         raise CannotTell(
             "redirect",
             f"{self.server}: status {response.status} points to {where}; redirects are followed within the "
@@ -248,7 +256,7 @@ class StreamableHttp:
             if awaited is not None and plain(parsed.get("id")) == awaited:
                 return body
             text = error.get("message")
-            said = f": {escape(text, limit=300)}" if isinstance(text, str) else ""
+            said = f": {escape(self.mask(text[:_MAX_READ]), limit=300)}" if isinstance(text, str) else ""
         status = response.status
         if status in (401, 403):
             raise StatusError(

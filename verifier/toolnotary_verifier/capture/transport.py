@@ -40,6 +40,9 @@ class Transport(Protocol):
     def explain(self) -> str:
         """What the server last said beside the protocol, for error messages: one line, or an empty string."""
 
+    def mask(self, text: str) -> str:
+        """`text` without the secrets that the connection was made with."""
+
     def close(self) -> None:
         """End the connection and everything that it started."""
 
