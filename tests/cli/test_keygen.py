@@ -4,11 +4,15 @@
 import json
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from conftest import ROOT
 
 from toolnotary_cli.main import main
 from toolnotary_signer.keyfile import PrivateKey
 from toolnotary_verifier.keys import PublicKey
+
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "keygen.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +37,10 @@ def test_a_key_is_made_and_its_id_is_told(
 ) -> None:
     assert main(["keygen", *option, "-o", "release", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, SCHEMA)
     public = PublicKey.from_pem(Path("release.pub").read_bytes())
     assert told == {
+        "schema": "https://toolnotary.dev/output/keygen/v1",
         "keyId": public.key_id,
         "algorithm": algorithm,
         "privateKey": "release.key",

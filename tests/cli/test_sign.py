@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import forge
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from conftest import ROOT
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
 
@@ -19,6 +21,9 @@ from toolnotary_verifier.manifest import Profile, UnnamedManifest
 from toolnotary_verifier.verify import VerifiedManifest, verify_publish
 
 __all__ = ["sqlite_registry"]
+
+
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "sign.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -50,14 +55,17 @@ def test_a_capture_is_signed_under_a_name_and_version(capsys: pytest.CaptureFixt
     assert sign("--format", "json") == 0
     verified = signed()
     assert (verified.manifest.server, verified.manifest.version, verified.sequence) == (SERVER, "1.0.0", 1)
-    assert json.loads(capsys.readouterr().out) == {
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, SCHEMA)
+    assert told == {
+        "schema": "https://toolnotary.dev/output/sign/v1",
         "server": SERVER,
         "version": "1.0.0",
         "sequence": 1,
         "supersedes": None,
         "expiresAt": None,
-        "manifestDigest": verified.manifest.digest,
-        "keyId": forge.PUBLISHER.public.key_id,
+        "digest": verified.manifest.digest,
+        "signer": verified.signer.identity,
         "manifest": "weather.manifest.json",
         "bundle": "weather.sigstore.json",
     }

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import forge
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from conftest import ROOT
 
 from toolnotary_cli.main import main
 from toolnotary_verifier.manifest import Manifest
 
 MANIFEST = forge.weather()
+SCHEMA = json.loads((ROOT / "docs" / "schemas" / "verify.json").read_text(encoding="utf-8"))
 ALERTS = forge.tool("get_alerts", description="Tells what to beware of.")
 
 
@@ -49,9 +52,10 @@ def verify(*arguments: str) -> int:
 def test_a_manifest_signed_by_the_given_key_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert verify("--key", "stranger.pub", "--key", "publisher.pub", "--format", "json") == 0
     told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, SCHEMA)
     assert told["server"] == forge.SERVER
     assert told["signer"] == f"key:{forge.PUBLISHER.public.key_id}"
-    assert told["manifestDigest"] == MANIFEST.digest
+    assert told["digest"] == MANIFEST.digest
     assert told["surfaces"] == []
 
 
@@ -129,7 +133,9 @@ def test_a_listing_that_differs_is_an_objection_and_each_difference_is_named(
     assert "changed  tool get_alerts" in told
     assert "added  tool ex\\u{200b}fil" in told
     assert verify("--key", "publisher.pub", source, "--format", "json") == 1
-    (surface,) = json.loads(capsys.readouterr().out)["surfaces"]
+    told = json.loads(capsys.readouterr().out)
+    jsonschema.validate(told, SCHEMA)
+    (surface,) = told["surfaces"]
     reasons = {
         verdict["name"]: verdict["reason"] for verdict in surface["verdicts"] if verdict["kind"] == "tool"
     }

@@ -46,6 +46,7 @@ def command(*, algorithm: str, name: Path, no_passphrase: bool, output: Output) 
     if no_passphrase:
         output.note("the private key is not encrypted: whoever can read the file can sign")
     document = {
+        "schema": "https://toolnotary.dev/output/keygen/v1",
         "keyId": key.public.key_id,
         "algorithm": key.public.algorithm,
         "privateKey": str(private),

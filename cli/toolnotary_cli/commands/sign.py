@@ -128,19 +128,20 @@ def command(
     paths = [base.with_name(f"{base.name}.{kind}.json") for kind in ("manifest", "sigstore")]
     _write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
     document = {
+        "schema": "https://toolnotary.dev/output/sign/v1",
         "server": server,
         "version": version,
         "sequence": sequence,
         "supersedes": before,
         "expiresAt": time_text(expires_at) if expires_at else None,
-        "manifestDigest": manifest.digest,
-        "keyId": signing.public.key_id,
+        "digest": manifest.digest,
+        "signer": f"key:{signing.public.key_id}",
         "manifest": str(paths[0]),
         "bundle": str(paths[1]),
     }
     lines = [
         f"signed    {server}@{shown(version)}, sequence {sequence}",
-        f"key       {signing.public.key_id}",
+        f"signer    key:{signing.public.key_id}",
         f"manifest  {manifest.digest}",
         *(f"wrote     {shown(str(path), limit=None)}" for path in paths),
     ]

@@ -157,10 +157,11 @@ def _document(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]
 
     predicate = verified.statement.predicate
     return {
+        "schema": "https://toolnotary.dev/output/verify/v1",
         "server": predicate.server,
         "version": predicate.version,
         "sequence": predicate.sequence,
-        "manifestDigest": verified.manifest.digest,
+        "digest": verified.manifest.digest,
         "signer": verified.signer.identity,
         "issuedAt": time_text(predicate.issued_at),
         "expiresAt": time_text(predicate.expires_at) if predicate.expires_at else None,
