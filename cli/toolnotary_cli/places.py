@@ -7,6 +7,7 @@ r"""Where files lie: the search order, and every file that toolnotary writes on 
 | `.toolnotary/objects/` | beside the lockfile | `lock`, `approve` |
 | `toolnotary.toml` | repository root, or the personal directory | you |
 | `state.jsonl` | the personal directory | `lock`, `check`, `approve`, `revoke`, `run` |
+| `registry.sqlite`, `-wal` and `-shm` beside it | the personal directory | `serve`, `registry` |
 
 The personal directory is TOOLNOTARY_HOME; else `$XDG_DATA_HOME/toolnotary` or `~/.local/share/toolnotary`;
 on Windows `%LOCALAPPDATA%\toolnotary`. Every other file is one that a command was told to write (`-o`,
@@ -26,6 +27,7 @@ from pathlib import Path
 LOCKFILE = "toolnotary.lock"
 POLICY = "toolnotary.toml"
 STATE = "state.jsonl"
+REGISTRY = "registry.sqlite"
 
 
 def home() -> Path:
@@ -85,6 +87,13 @@ def lockfile(given: Path | None, *, project: bool = True) -> Path:
 def state_file() -> Path:
     """Where everything that this person saw, accepted and declined is recorded."""
     return home() / STATE
+
+
+def registry_database() -> str:
+    """The URL of the database of a registry that was told no other; its directory is created."""
+    folder = home()
+    folder.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder / REGISTRY}"
 
 
 def objects_folder(lockfile: Path) -> Path:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary registry`: the operator decides who may publish under which name, on the database itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from toolnotary_cli import extras, options
+from toolnotary_cli.output import Output, shown
+
+if TYPE_CHECKING:
+    from toolnotary_registry_api.storage import NamespaceKey, Storage
+
+_KEY_BYTES = 64 << 10
+
+
+@click.group()
+def command() -> None:
+    """Administer a registry, through its database."""
+
+
+@command.command("add-key")
+@click.argument("pattern")
+@click.argument("public_key", metavar="PUBKEY.pem", type=click.File("rb"))
+@options.database
+@options.output
+def add_key(*, pattern: str, public_key: BinaryIO, database: str | None, output: Output) -> None:
+    """Let a key publish under PATTERN.
+
+    PATTERN is NAMESPACE/* (such as io.github.acme/*) or one server's name. Adding a key again changes
+    nothing.
+    """
+    with _storage(database) as storage:
+        from toolnotary_registry_api.publication import claim
+
+        key = claim(storage, pattern, public_key.read(_KEY_BYTES), at=datetime.now(UTC))
+    output.result(_document(key), f"{key.key_id} may publish as {shown(key.pattern)}")
+
+
+@command.command("list-keys")
+@click.argument("pattern", required=False)
+@options.database
+@options.output
+def list_keys(*, pattern: str | None, database: str | None, output: Output) -> None:
+    """List the keys, retired ones included, of PATTERN or of all."""
+    with _storage(database) as storage:
+        keys = storage.keys(None if pattern is None else [pattern])
+    output.result({"keys": [_document(key) for key in keys]}, [_line(key) for key in keys])
+
+
+@command.command("retire-key")
+@click.argument("pattern")
+@click.argument("key_id", metavar="KEY-ID")
+@options.database
+@options.output
+def retire_key(*, pattern: str, key_id: str, database: str | None, output: Output) -> None:
+    """Let a key publish under PATTERN no more. What it signed stays published."""
+    with _storage(database) as storage:
+        from toolnotary_registry_api.publication import retire
+
+        key = retire(storage, pattern, key_id, at=datetime.now(UTC))
+    output.result(_document(key), f"{key.key_id} may no longer publish as {shown(key.pattern)}")
+
+
+@contextmanager
+def _storage(database: str | None) -> Iterator["Storage"]:
+    from toolnotary_cli import places
+
+    with extras.needs("registry"):
+        from toolnotary_registry_api.storage import Storage
+    storage = Storage.open(database or places.registry_database())
+    try:
+        yield storage
+    finally:
+        storage.close()
+
+
+def _document(key: "NamespaceKey") -> dict[str, str | None]:
+    return {
+        "pattern": key.pattern,
+        "keyId": key.key_id,
+        "addedAt": key.added_at.isoformat(),
+        "retiredAt": key.retired_at.isoformat() if key.retired_at else None,
+    }
+
+
+def _line(key: "NamespaceKey") -> str:
+    state = f"retired {key.retired_at:%Y-%m-%d}" if key.retired_at else f"since {key.added_at:%Y-%m-%d}"
+    return f"{shown(key.pattern)}  {key.key_id}  {state}"
