@@ -135,13 +135,13 @@ class Conversation:
         """The error for a request that got no answer in time, with what did come instead."""
         instead = []
         if self._foreign:
-            instead.append(f"{self._foreign} answers to requests that nobody made")
+            instead.append(f"{self._foreign} times an answer to a request that nobody made")
         if self._noise:
-            instead.append(f"{self._noise} lines that are no messages")
+            instead.append(f"{self._noise} times what is no message")
         got = f", but {' and '.join(instead)}" if instead else ""
         return CannotTell(
             "no-answer",
-            f"{self.transport.server}: no answer to {method} in time{got}{self.transport.explain()}",
+            f"{self.transport.server}: no answer to {method}{got}{self.transport.explain()}",
             remedy="give it more time, or look at what it needs to start",
         )
 

@@ -81,18 +81,20 @@ class StreamableHttp:
         """The next frame of the response to the last request."""
         while not self._frames:
             if self._stream is None:
-                raise CannotTell("server-ended", f"{self.server}: the response ended without an answer")
+                return None  # the response has ended
             try:
                 chunk = self._stream.read(deadline)
             except TimeoutError:
                 self._drop()
                 return None
+            except InvalidInput as error:
+                raise InvalidInput(error.code, f"{self.server}: {error.message}") from None
             except (OSError, HTTPException) as error:
                 raise self._failure(error) from None
             if chunk is None:
                 self._drop()
-            else:
-                self._frames.extend(chunk)
+                return None
+            self._frames.extend(chunk)
         return self._frames.popleft()
 
     def explain(self) -> str:
@@ -195,7 +197,7 @@ class StreamableHttp:
         if isinstance(error, ssl.SSLError):
             return CannotTell("tls", f"{self.server}: no TLS connection: {error.reason or 'broken off'}")
         if isinstance(error, OSError):
-            why = (error.strerror or type(error).__name__).lower()
+            why = (error.strerror or "the connection broke off").lower()
             return CannotTell("unreachable", f"{self.server}: {escape(why, limit=200)}")
         return InvalidInput("not-http", f"{self.server}: its answer is not HTTP/1.1: {type(error).__name__}")
 
@@ -207,7 +209,7 @@ class StreamableHttp:
             frame = self._answer_in_error(message.get("id") if is_request else None, response)
             self._frames.append(frame)
             return
-        if not is_request:
+        if not is_request or response.status == 202:  # accepted: an answer can no longer come
             return
         if message["method"] == "initialize":
             self._session = _session(response, self.server)
@@ -221,10 +223,6 @@ class StreamableHttp:
             self._frames.append(self._body(response))
         elif kind == "text/event-stream":
             self._stream = _Stream(connection, response, self._limits)
-        elif response.status == 202:
-            raise CannotTell(
-                "no-answer", f"{self.server}: it accepts {message['method']} and answers nothing"
-            )
         else:
             shown = escape(kind, limit=80) or "no type"
             raise InvalidInput(

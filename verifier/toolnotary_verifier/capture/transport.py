@@ -30,10 +30,10 @@ class Transport(Protocol):
         """
 
     def receive(self, *, deadline: float) -> bytes | None:
-        """The next frame from the server; None if none came by `deadline`.
+        """The next frame from the server; None if none came by `deadline`, or none will come.
 
         Raises:
-            CannotTell: `server-ended`, if no frame will ever come.
+            CannotTell: `server-ended`, if the server is gone.
             InvalidInput: `too-large`, for a frame over the limit.
         """
 
