@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary explain`: why a server or a tool is in its state. It reads, and does nothing else."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolnotary_cli import options
+from toolnotary_cli.output import Output
+
+if TYPE_CHECKING:
+    from toolnotary_cli.places import PolicyFiles
+    from toolnotary_verifier.project import Project
+
+
+@click.command()
+@click.argument("server")
+@click.argument("tool", required=False)
+@options.lockfile
+@options.policy
+@options.output
+def command(
+    *, server: str, tool: str | None, lockfile: Path | None, policy: Path | None, output: Output
+) -> None:
+    """Say why SERVER, or its TOOL, is in its state.
+
+    From the lockfile, the policy and what was recorded: nothing is written, started or asked. Where the
+    lockfile that is found does not name SERVER, the personal one is looked at, since that is what `run` uses.
+    """
+    from toolnotary_cli.explanation import document, explain, lines
+
+    explanation = explain(_project(server, lockfile, policy), server, tool)
+    output.result(document(explanation), lines(explanation))
+
+
+def _project(server: str, lockfile: Path | None, policy: Path | None) -> "Project":
+    from toolnotary_cli import places
+
+    files = places.policy_files(policy)
+    found = _load(places.lockfile(lockfile), files)
+    if lockfile is not None or found.lockfile.named(server):
+        return found
+    return _load(places.lockfile(None, project=False), places.policy_files(policy, project=False))
+
+
+def _load(lockfile: Path, files: "PolicyFiles") -> "Project":
+    from toolnotary_cli import places
+    from toolnotary_verifier.project import Project
+
+    return Project.load(
+        lockfile=lockfile,
+        state=places.state_file(),
+        personal_policy=files.personal,
+        project_policy=files.project,
+    )
