@@ -223,13 +223,13 @@ def load(raw: bytes, limits: Limits) -> tuple[JsonObject, bytes]:
         InvalidInput: `manifest-schema`, `manifest-canonicalization`.
     """
     document = parse_message(raw, max_bytes=limits.manifest_bytes)
+    canonical = canonical_bytes(document, max_depth=limits.message_depth)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InvalidInput(
             "manifest-schema",
             f"this is no manifest: its schema is not {SCHEMA}",
             remedy="toolnotary capture SOURCE -o FILE makes one without a name, toolnotary sign gives it one",
         )
-    canonical = canonical_bytes(document, max_depth=limits.message_depth)
     if document.get("canonicalization") != RECIPE:
         raise InvalidInput(
             "manifest-canonicalization",
