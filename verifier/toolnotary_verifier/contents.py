@@ -5,11 +5,10 @@ The format is docs/spec/manifest.md. Arrays whose order means nothing are sorted
 that one content has one form.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from toolnotary_verifier.canonical import (
     RECIPE,
@@ -24,11 +23,11 @@ from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.naming import Artifact, profile_name, remote_url
-from toolnotary_verifier.shape import array, members, text
+from toolnotary_verifier.profile import Profile
+from toolnotary_verifier.shape import array, ascending, members
 from toolnotary_verifier.surface import Surface, assemble
 
 SCHEMA = "https://toolnotary.dev/manifest/v1"
-TRANSPORTS = ("stdio", "streamable-http")
 # Where the definitions of each kind stand. `instructions` have no name and are an array of texts.
 MEMBER = {
     Kind.TOOL: "tools",
@@ -47,78 +46,6 @@ MEMBERS = (
 )
 
 Key = tuple[Kind, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """The circumstances under which a surface was captured.
-
-    Attributes:
-        protocol_version: the negotiated revision, None where a listing was taken from a file.
-        transport: `stdio` or `streamable-http`, None likewise.
-        server_info: what the server called itself; recorded, never an identity.
-        capabilities: what the server advertised; recorded.
-        client_capabilities: names of the capabilities that the capturing client declared, sorted.
-    """
-
-    protocol_version: str | None = None
-    transport: str | None = None
-    server_info: JsonObject = field(default_factory=dict)
-    capabilities: JsonObject = field(default_factory=dict)
-    client_capabilities: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls, surface: Surface, *, transport: str | None = None, client_capabilities: Iterable[str] = ()
-    ) -> "Profile":
-        """The profile of a surface, with what the surface itself does not know."""
-        return cls(
-            protocol_version=surface.protocol_version,
-            transport=transport,
-            server_info=surface.server_info,
-            capabilities=surface.capabilities,
-            client_capabilities=tuple(sorted(set(client_capabilities))),
-        )
-
-    @classmethod
-    def parse(cls, value: JsonValue, where: str) -> "Profile":
-        """The profile that a member of `profiles` describes.
-
-        Raises:
-            InvalidInput: `manifest-shape`.
-        """
-        optional = ("protocolVersion", "transport", "serverInfo", "capabilities", "clientCapabilities")
-        entry = members(value, where, code="manifest-shape", optional=optional)
-        if "protocolVersion" in entry:
-            text(entry["protocolVersion"], f"protocolVersion of {where}", code="manifest-shape", most=64)
-        if "transport" in entry and entry["transport"] not in TRANSPORTS:
-            raise InvalidInput("manifest-shape", f"transport of {where} is none of {', '.join(TRANSPORTS)}")
-        for name in ("serverInfo", "capabilities"):
-            members(entry.get(name, {}), f"{name} of {where}", code="manifest-shape", optional=None)
-        declared = array(
-            entry.get("clientCapabilities", []), f"clientCapabilities of {where}", code="manifest-shape"
-        )
-        for name in declared:
-            text(name, f"a client capability of {where}", code="manifest-shape", most=200)
-        _in_order(declared, f"clientCapabilities of {where}")
-        return cls(
-            protocol_version=entry.get("protocolVersion"),
-            transport=entry.get("transport"),
-            server_info=entry.get("serverInfo", {}),
-            capabilities=entry.get("capabilities", {}),
-            client_capabilities=tuple(declared),
-        )
-
-    def to_json(self) -> JsonObject:
-        """The member of `profiles`; what is unknown or empty is left out."""
-        pairs: tuple[tuple[str, JsonValue], ...] = (
-            ("protocolVersion", self.protocol_version),
-            ("transport", self.transport),
-            ("serverInfo", self.server_info),
-            ("capabilities", self.capabilities),
-            ("clientCapabilities", list(self.client_capabilities)),
-        )
-        return {name: value for name, value in pairs if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +179,8 @@ def parts(document: JsonObject, limits: Limits) -> Parts:
         Artifact.parse(entry) for entry in array(document["artifacts"], "artifacts", code="manifest-shape")
     ]
     remotes = [remote_url(entry) for entry in array(document["remotes"], "remotes", code="manifest-shape")]
-    _in_order([artifact_order(artifact) for artifact in artifacts], "artifacts")
-    _in_order(remotes, "remotes")
+    ascending([artifact_order(artifact) for artifact in artifacts], "artifacts", code="manifest-inconsistent")
+    ascending(remotes, "remotes", code="manifest-inconsistent")
     parsed = {profile_name(name): Profile.parse(value, f"profile {name}") for name, value in profiles.items()}
     return {
         "profiles": MappingProxyType(parsed),
@@ -303,7 +230,7 @@ def _of_one_name(
             raise InvalidInput(
                 "manifest-inconsistent", f"{where} names no profile, or one that the manifest does not have"
             )
-        _in_order(shown, f"profiles of {where}")
+        ascending(shown, f"profiles of {where}", code="manifest-inconsistent")
         definition = Definition.of(kind, entry[content], limits=limits)
         if definition.name != name:
             raise InvalidInput(
@@ -311,11 +238,9 @@ def _of_one_name(
                 f"{where} holds a definition of another name, {escape(definition.name, limit=80)}",
             )
         found.append(Variant(definition, tuple(shown)))
-    _in_order([variant.definition.digest for variant in found], f"definitions of {where} (by digest)")
+    ascending(
+        [variant.definition.digest for variant in found],
+        f"definitions of {where} (by digest)",
+        code="manifest-inconsistent",
+    )
     return tuple(found)
-
-
-def _in_order(items: Sequence[Any], where: str) -> None:
-    """One content, one form: refuse an array that is not strictly ascending."""
-    if any(not before < after for before, after in pairwise(items)):
-        raise InvalidInput("manifest-inconsistent", f"{where} are not in ascending order, each once")

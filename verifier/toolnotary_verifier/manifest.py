@@ -16,7 +16,6 @@ from toolnotary_verifier.contents import (
     SCHEMA,
     Contents,
     Key,
-    Profile,
     Variant,
     artifact_order,
     load,
@@ -27,6 +26,7 @@ from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.naming import Artifact, server_name, server_version
+from toolnotary_verifier.profile import Profile
 from toolnotary_verifier.shape import members
 from toolnotary_verifier.surface import Surface
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects with exactly the members that a format lists; whatever else they hold is refused with a place."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Any
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.errors import InvalidInput
@@ -63,3 +65,13 @@ def array(value: JsonValue, where: str, *, code: str) -> list[JsonValue]:
     if not isinstance(value, list):
         raise InvalidInput(code, f"{where} is not an array")
     return value
+
+
+def ascending(items: Sequence[Any], where: str, *, code: str) -> None:
+    """Refuse an array that is not in ascending order, each item once: one content has one form.
+
+    Raises:
+        InvalidInput: `code`.
+    """
+    if any(not before < after for before, after in pairwise(items)):
+        raise InvalidInput(code, f"{where} are not in ascending order, each once")
