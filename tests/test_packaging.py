@@ -121,7 +121,7 @@ def test_a_host_that_installs_the_verifier_alone_gets_four_distributions(tmp_pat
     script = "import importlib.metadata as m; print(*sorted(d.name.lower() for d in m.distributions()))"
     listed = subprocess.run([python, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert set(listed) - {"pip", "setuptools"} == {"toolnotary-verifier", "cryptography", "cffi", "pycparser"}
-    # Every room imports there, but for the one that an extra brings: nothing reaches for what is not declared.
+    # Every room imports there, but for the one that an extra brings: none reaches for what is not declared.
     modules = (ROOT / "verifier" / "toolnotary_verifier").rglob("*.py")
     paths = sorted(path.relative_to(ROOT / "verifier").with_suffix("").as_posix() for path in modules)
     rooms = {path.replace("/", ".").removesuffix(".__init__") for path in paths} - NEED_AN_EXTRA
