@@ -27,6 +27,12 @@ class Limits:
     message_depth: int = 128
     listing_seconds: float = 10.0
     first_start_seconds: float = 30.0
+    probe_seconds: float = 3.0  # of silence to `server/discover`, after which `initialize` is sent too
+    reverify_seconds: float = 300.0  # a verified listing older than this is verified again before a call
+    quiet_seconds: float = 60.0  # the longest pause between verifications that only a server asks for
+    held_requests: int = 256  # of a host, waiting for a verification
+    held_bytes: int = 16 << 20
+    views: int = 8  # revisions and client capabilities that one connection is seen under
 
 
 DEFAULT_LIMITS = Limits()

@@ -28,7 +28,6 @@ from toolnotary_verifier.limits import Limits
 AGREED = (*HANDSHAKE, "2025-03-26", "2024-11-05")
 UNAUTHORIZED = (401, 403)
 _CLIENT = {"name": "toolnotary", "version": "1"}  # constant: no surface may depend on our release
-_PROBE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +102,7 @@ class Opener:
         """The answer to `server/discover`; its id while there is none; None where HTTP refused it."""
         patience = deadline
         if self._talk.transport.is_duplex:
-            patience = min(deadline, self._talk.clock() + _PROBE_SECONDS)
+            patience = min(deadline, self._talk.clock() + self._limits.probe_seconds)
         try:
             probe = self._talk.post("server/discover", {"_meta": self.meta()}, deadline=deadline)
             found = self._talk.wait(probe, deadline=patience)
