@@ -34,8 +34,25 @@ def needs(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _MODULES[extra]:
             raise
-        raise ConfigurationError(
-            "missing-extra",
-            f"this needs the extra {extra}, which is not installed",
-            remedy=f"pip install 'toolnotary[{extra}]'",
-        ) from None
+        raise _missing(extra) from None
+
+
+def ensure(*extras: str) -> None:
+    """Check without importing anything that these extras are installed.
+
+    Raises:
+        ConfigurationError: `missing-extra`, naming the first that is not.
+    """
+    from importlib.util import find_spec
+
+    for extra in extras:
+        if any(find_spec(module) is None for module in _MODULES[extra]):
+            raise _missing(extra)
+
+
+def _missing(extra: str) -> ConfigurationError:
+    return ConfigurationError(
+        "missing-extra",
+        f"this needs the extra {extra}, which is not installed",
+        remedy=f"pip install 'toolnotary[{extra}]'",
+    )
