@@ -101,7 +101,16 @@ class _Comparison:
             forward = {}
             verdicts = [_closed(verdict, closing) for verdict in verdicts]
         verdicts = sorted([*verdicts, *aspects], key=lambda v: (v.kind.value, v.name, v.reason.value))
-        return Judgement(self._server, self._outcome(verdicts), tuple(verdicts), forward)
+        offered, whole = self._matching.offered, self._matching.own_whole()
+        other = any(verdict.reason is Reason.PROFILE_CHANGED for verdict in verdicts)
+        return Judgement(
+            self._server,
+            self._outcome(verdicts),
+            tuple(verdicts),
+            forward,
+            offered=None if offered is None else offered.manifest.digest,
+            profile=whole.name if other and whole is not None else None,
+        )
 
     def _fault(self, fault: Fault) -> Verdict:
         reason = Reason.AMBIGUOUS if fault.code == "ambiguous-name" else Reason.INVALID

@@ -10,7 +10,7 @@ is in an identity, a record or a display.
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import unquote, urlsplit
@@ -110,6 +110,22 @@ class Launch:
             origin += f":{port}"
         plain = mask_url(f"{parts.scheme}://{origin}{parts.path or '/'}")
         return cls({"type": "http", "url": plain}, {"url": plain}, escape(plain, limit=2000))
+
+    @classmethod
+    def restored(cls, identity: JsonObject, recorded: JsonObject, *, base: Path) -> Self:
+        """The launch of a lockfile entry, from what it holds; `base` is the lockfile's folder.
+
+        Raises:
+            InvalidInput: `lockfile-corrupt` if that is no launch.
+        """
+        if identity.get("type") == "http" and isinstance(identity.get("url"), str):
+            return cls(identity, recorded, escape(identity["url"], limit=2000))
+        argv = recorded.get("argv")
+        words = argv if isinstance(argv, list) and all(isinstance(word, str) for word in argv) else []
+        if not words or not words[0]:
+            raise InvalidInput("lockfile-corrupt", "an entry of the lockfile records no launch")
+        told = cls.from_command(words, base=base, environment={})
+        return replace(told, identity=identity, recorded=recorded)
 
     @property
     def digest(self) -> Digest:

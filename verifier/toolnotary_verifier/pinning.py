@@ -11,11 +11,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from toolnotary_verifier.canonical import Digest, JsonObject, parse
+from toolnotary_verifier.canonical import Digest, parse
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.history import History, inspected
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
@@ -23,7 +24,7 @@ from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Reason
+from toolnotary_verifier.verdict import Judgement, Outcome, Reason
 
 if TYPE_CHECKING:
     from toolnotary_verifier.verify import VerifiedManifest
@@ -81,25 +82,6 @@ def judge_for(
         return decide(server, surface, pins, policy=policy, candidates=candidates)
 
     return judge
-
-
-def entry_of(surface: Surface, *, server: str, launch: JsonObject, recorded: JsonObject) -> UnsignedEntry:
-    """The unsigned entry that pins everything in `surface`; its faults are pinned by nothing."""
-    from toolnotary_verifier.equivalence import normal_digest
-    from toolnotary_verifier.pins import capabilities_digest, server_info_digest
-
-    pins = tuple(
-        Pin(definition.kind, definition.name, definition.digest, normal_digest(definition))
-        for definition in surface.definitions.values()
-    )
-    return UnsignedEntry(
-        server=server,
-        launch=launch,
-        recorded=recorded,
-        pins=pins,
-        server_info=server_info_digest(surface.server_info),
-        capabilities=capabilities_digest(surface.capabilities),
-    )
 
 
 def _unsigned(project: Project, entry: UnsignedEntry, unpinned: Pins) -> Pins:
@@ -209,3 +191,32 @@ def _object(project: Project, digest: Digest, what: str) -> bytes:
             remedy="commit .toolnotary/objects with the lockfile, or pin the version from the registry again",
         )
     return content
+
+
+def record_outcome(
+    project: Project, judgement: Judgement | None, *, server: str, launch: Launch, note: str = ""
+) -> None:
+    """Remember in which state a server was seen, for `status`; the same again writes nothing.
+
+    Args:
+        project: the files.
+        judgement: what was decided; None where the server could not be inspected.
+        server: its name.
+        launch: how it was started or reached.
+        note: why it could not be inspected.
+
+    Raises:
+        ConfigurationError: `file-not-writable`.
+        InvalidInput: `state-corrupt`.
+    """
+    outcome = Outcome.NOT_INSPECTED if judgement is None else judgement.outcome
+    counts = {} if judgement is None else {reason.value: n for reason, n in judgement.counts.items()}
+    change_set = Digest.of(b"") if judgement is None else judgement.change_set
+    event = inspected(server, launch.digest, outcome=outcome, change_set=change_set, counts=counts, note=note)
+    place = (server, launch.digest)
+
+    def seen(known: History) -> bool:
+        last = known.outcomes.get(place, {})
+        return {name: value for name, value in last.items() if name != "at"} == event
+
+    project.state.append(event, unless=seen)

@@ -62,8 +62,7 @@ class Project:
             accepted=known.history.values,
             accept_project=accept_project,
         )
-        folder = lockfile.parent / ".toolnotary" / "objects"
-        own = state.parent / ".toolnotary" / "objects"
+        folder, own = _objects(lockfile), _objects(state)
         return cls(
             lockfile_path=lockfile,
             lockfile=Lockfile.load(lockfile),
@@ -72,6 +71,11 @@ class Project:
             state=known,
             accept_project=accept_project,
         )
+
+    @property
+    def own_objects(self) -> Path:
+        """The user's own folder of objects, for texts that must not lie beside the lockfile."""
+        return _objects(self.state.path)
 
     def launch(
         self, argv: Sequence[str], *, environment: Mapping[str, str], folder: Path | None = None
@@ -113,3 +117,7 @@ class Project:
             key = PublicKey.from_pem(pem.encode("ascii"))
             keys[key.key_id] = key
         return keys
+
+
+def _objects(file: Path) -> Path:
+    return file.parent / ".toolnotary" / "objects"

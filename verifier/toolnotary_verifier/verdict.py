@@ -112,12 +112,16 @@ class Judgement:
         verdicts: one a definition, sorted by kind and name.
         forward: what may be handed to the host, by kind and name: the live definition where it is pinned
             exactly, the pinned one where the two are only equivalent.
+        offered: digest of the signed manifest on offer that holds all of the listing, None if none does.
+        profile: the profile of the pinned manifest that holds all of it, if none that is accepted does.
     """
 
     server: str
     outcome: Outcome
     verdicts: tuple[Verdict, ...]
     forward: Mapping[tuple[Kind, str], Definition] = field(default_factory=dict, repr=False)
+    offered: Digest | None = None
+    profile: str | None = None
 
     @property
     def objections(self) -> tuple[Verdict, ...]:

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary approve`: a person looks at what changed in a pinned server, and accepts or declines it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolnotary_cli import exits, options
+from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.trailing import TrailingCommand
+
+if TYPE_CHECKING:
+    from toolnotary_cli.looking import Seen
+    from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.moves import Move
+    from toolnotary_verifier.project import Project
+    from toolnotary_verifier.verdict import Judgement
+
+SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
+
+
+@click.command(cls=TrailingCommand)
+@click.argument("server")
+@click.argument("source", required=False)
+@click.option(
+    "--digest", metavar="CHANGESET", help="Refuse anything but this set of changes, as check or run told it."
+)
+@click.option(
+    "--start", is_flag=True, help="Start the command that the lockfile records, without being asked."
+)
+@click.option("--no-texts", is_flag=True, help="Keep the definitions' texts out of the lockfile's folder.")
+@options.lockfile
+@options.policy
+@options.registry
+@options.offline
+@options.output
+def command(
+    *,
+    server: str,
+    source: str | None,
+    argv: tuple[str, ...],
+    digest: str | None,
+    start: bool,
+    no_texts: bool,
+    lockfile: Path | None,
+    policy: Path | None,
+    registry: str | None,
+    offline: bool,
+    output: Output,
+) -> int:
+    """Show what SERVER shows now and is not pinned, and pin exactly that once you say yes.
+
+    The server is started as the lockfile records it, after you agreed to the line; or give a command after
+    --, a URL, or a saved listing. The answer is read from your terminal and from nowhere else.
+
+    Exit code 0: accepted. 1: declined, or it cannot be accepted.
+    """
+    from toolnotary_cli.offers import offers
+    from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_verifier.approval import accept
+    from toolnotary_verifier.decide import decide
+    from toolnotary_verifier.errors import Refused
+    from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
+
+    project = open_project(lockfile=lockfile, policy=policy, server=server)
+    tell_unaccepted(project, output)
+    seen, launch = _look(project, server, source, argv, start=start, offline=offline)
+    pins = load_pins(project, server=server, launch=launch)
+    signed = offers(project, server, registry=registry, offline=offline, output=output)
+    candidates = [one.verified for one in signed]
+    judgement = decide(server, seen.surface, pins, policy=project.policy, candidates=candidates)
+    if digest is not None and digest != judgement.change_set:
+        raise Refused(
+            "change-set-differs",
+            f"the server now shows the change set {judgement.change_set}, asked for was {shown(digest)}",
+            remedy="look at what it shows now: toolnotary check",
+        )
+    move = accept(project, seen.surface, judgement, launch=launch, candidates=signed)
+    from toolnotary_cli.proposal import change_lines
+
+    lines = list(change_lines(seen.surface, judgement, pins))
+    if not _agreed(project, judgement, move, lines, launch=launch, output=output):
+        return exits.OBJECTION
+    moved = move.apply(project, texts=not no_texts)
+    after = judge_for(moved, server=server, launch=launch)(seen.surface)
+    record_outcome(moved, after, server=server, launch=launch)
+    text = f"{styled('accepted', 'good')}: {shown(server)}, in {shown(str(project.lockfile_path))}"
+    output.result(_document(project, judgement, accepted=True), text)
+    return exits.FINE
+
+
+def _look(
+    project: "Project", server: str, source: str | None, argv: tuple[str, ...], *, start: bool, offline: bool
+) -> "tuple[Seen, Launch]":
+    """What the server shows, and the launch that it is pinned under."""
+    from toolnotary_cli import source as sources
+    from toolnotary_cli.looking import entry_launch, entry_source, look
+    from toolnotary_cli.prompt import confirm
+    from toolnotary_cli.source import Command
+    from toolnotary_verifier.errors import Refused
+
+    given = sources.one(source, argv) if source is not None or argv else None
+    seen = look(project, given, offline=offline) if given is not None else None
+    if seen is not None and seen.launch is not None:
+        return seen, seen.launch
+    entry = project.entry_named(server)
+    if entry is None:
+        raise Refused(
+            "not-pinned",
+            f"{shown(server)} is not pinned in {project.lockfile_path}",
+            remedy="toolnotary lock",
+        )
+    launch = entry_launch(project, entry)
+    if seen is not None:
+        return seen, launch
+    recorded = entry_source(project, entry)
+    if isinstance(recorded, Command) and not start and not confirm(f"start {launch.display} ?"):
+        raise click.Abort
+    return look(project, recorded, offline=offline), launch
+
+
+def _agreed(
+    project: "Project",
+    judgement: "Judgement",
+    move: "Move",
+    lines: list[str],
+    *,
+    launch: "Launch",
+    output: Output,
+) -> bool:
+    """Whether the person said yes; a no is remembered."""
+    from toolnotary_cli.prompt import confirm
+    from toolnotary_verifier import history
+
+    server = judgement.server
+    before = project.state.declined(server, judgement.change_set)
+    about = (
+        f"{shown(server)}: {launch.display}",
+        *lines,
+        *move.notes,
+        *(("you declined exactly this before",) if before else ()),
+        f"change set {judgement.change_set}",
+    )
+    if confirm(f"accept this for {shown(server)}?", lines=about):
+        return True
+    project.state.append(history.declined(server, judgement.change_set))
+    text = f"{styled('declined', 'warn')}: {shown(server)} stays as it was pinned"
+    output.result(_document(project, judgement, accepted=False), text)
+    return False
+
+
+def _document(project: "Project", judgement: "Judgement", *, accepted: bool) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "server": judgement.server,
+        "changeSet": judgement.change_set,
+        "accepted": accepted,
+        "lockfile": str(project.lockfile_path),
+    }

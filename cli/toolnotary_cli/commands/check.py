@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary check`: servers against the lockfile. It writes nothing, and starts what it was told to."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolnotary_cli import options
+from toolnotary_cli.output import Output
+from toolnotary_cli.trailing import TrailingCommand
+
+if TYPE_CHECKING:
+    from toolnotary_cli.looking import Seen
+    from toolnotary_cli.source import Source
+    from toolnotary_cli.verdicts import Row
+    from toolnotary_verifier.lockfile import Entry
+    from toolnotary_verifier.project import Project
+
+SCHEMA: Final = "https://toolnotary.dev/output/check/v1"
+
+
+@click.command(cls=TrailingCommand)
+@click.argument("source", required=False)
+@click.option("--server", metavar="NAME", help="Check this server only.")
+@click.option(
+    "--start", is_flag=True, help="Start the commands that the lockfile records; they are shown first."
+)
+@click.option(
+    "--accept-project",
+    is_flag=True,
+    help="For this run, count what the project's files say as accepted: their review is the acceptance (CI).",
+)
+@options.lockfile
+@options.policy
+@options.registry
+@options.offline
+@options.output
+def command(
+    *,
+    source: str | None,
+    argv: tuple[str, ...],
+    server: str | None,
+    start: bool,
+    accept_project: bool,
+    lockfile: Path | None,
+    policy: Path | None,
+    registry: str | None,
+    offline: bool,
+    output: Output,
+) -> int:
+    """Judge what servers show by what is pinned.
+
+    With a SOURCE (a saved listing or a URL) or a command after --, the one server that it belongs to;
+    otherwise every server of the lockfile, or the one that --server names. Each is in exactly one state:
+    verified, drift, unpinned or not-inspected.
+
+    Exit code 0: all verified. 1: something is not as pinned. 3: a server could not be inspected. 4: a file is
+    not valid.
+    """
+    from toolnotary_cli import source as sources
+    from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_cli.verdicts import exit_code
+
+    project = open_project(lockfile=lockfile, policy=policy, server=server, accept_project=accept_project)
+    tell_unaccepted(project, output)
+    look = _Look(project, registry=registry, offline=offline, output=output)
+    if source is not None or argv:
+        rows = [look.at(sources.one(source, argv), server)]
+    else:
+        rows = look.at_entries(server, start=start)
+    output.result(_document(rows), list(_lines(rows)))
+    return exit_code(rows)
+
+
+class _Look:
+    """Looks at servers and judges them, one row each."""
+
+    def __init__(self, project: "Project", *, registry: str | None, offline: bool, output: Output) -> None:
+        self._project = project
+        self._registry = registry
+        self._offline = offline
+        self._output = output
+
+    def at(self, source: "Source", server: str | None) -> "Row":
+        """The row of what stands on the command line; a file that is not valid ends the command."""
+        from toolnotary_cli.looking import is_file, launch_of, look
+
+        launch = launch_of(self._project, source)
+        if server is None and launch is not None:
+            server = self._project.server_of(launch)
+        if server is None:
+            raise click.UsageError("which server is it? say --server NAME")
+        shown = "" if launch is None else launch.display
+        if is_file(source):
+            return self._judged(server, look(self._project, source), shown)
+        return self._row(server, shown, lambda: look(self._project, source, offline=self._offline))
+
+    def at_entries(self, server: str | None, *, start: bool) -> "list[Row]":
+        """The rows of the lockfile's entries."""
+        from toolnotary_verifier.errors import ConfigurationError
+
+        entries = self._project.lockfile.entries if server is None else self._project.lockfile.named(server)
+        if not entries:
+            what = "nothing" if server is None else f"no server {server}"
+            where = self._project.lockfile_path
+            raise ConfigurationError(
+                "not-pinned", f"{where} pins {what}", remedy="pin a server: toolnotary lock"
+            )
+        return [self._entry(entry, start=start) for entry in entries]
+
+    def _entry(self, entry: "Entry", *, start: bool) -> "Row":
+        from toolnotary_cli.looking import entry_launch, entry_source, look
+        from toolnotary_cli.source import Command
+        from toolnotary_verifier.errors import CannotTell
+
+        launch = entry_launch(self._project, entry)
+
+        def seen() -> "Seen":
+            if not start:
+                raise CannotTell(
+                    "not-started",
+                    "nothing was started or reached",
+                    remedy="say --start, or check a saved listing",
+                )
+            source = entry_source(self._project, entry)
+            verb = "starting" if isinstance(source, Command) else "asking"
+            self._output.note(f"{verb} {entry.server}: {launch.display}")
+            return look(self._project, source, offline=self._offline)
+
+        return self._row(entry.server, launch.display, seen)
+
+    def _row(self, server: str, launch: str, seen: "Callable[[], Seen]") -> "Row":
+        from toolnotary_cli.verdicts import Row
+        from toolnotary_verifier.errors import ToolnotaryError
+
+        try:
+            return self._judged(server, seen(), launch)
+        except ToolnotaryError as error:
+            return Row(server=server, launch=launch, error=error)
+
+    def _judged(self, server: str, seen: "Seen", launch: str) -> "Row":
+        from toolnotary_cli.offers import offers
+        from toolnotary_cli.verdicts import Row
+        from toolnotary_verifier.decide import decide
+        from toolnotary_verifier.pinning import load_pins
+
+        pins = load_pins(self._project, server=server, launch=seen.launch)
+        judgement = decide(server, seen.surface, pins, policy=self._project.policy)
+        if judgement.objections:
+            # Only now is it worth asking whether a version that the publisher signed explains what changed.
+            offered = offers(
+                self._project, server, registry=self._registry, offline=self._offline, output=self._output
+            )
+            candidates = [signed.verified for signed in offered]
+            judgement = decide(server, seen.surface, pins, policy=self._project.policy, candidates=candidates)
+        return Row(server=server, launch=launch, judgement=judgement)
+
+
+def _document(rows: "Sequence[Row]") -> dict[str, object]:
+    from toolnotary_cli.verdicts import counts, row_document
+
+    return {"schema": SCHEMA, "servers": [row_document(row) for row in rows], "counts": counts(rows)}
+
+
+def _lines(rows: "Sequence[Row]") -> Iterator[str]:
+    from toolnotary_cli.output import shown, styled
+    from toolnotary_cli.verdicts import counts, row_lines
+    from toolnotary_verifier.verdict import Outcome
+
+    for row in rows:
+        yield from row_lines(row)
+        if row.outcome is Outcome.DRIFT:
+            yield f"  to review it: toolnotary approve {shown(row.server)}"
+        if row.outcome is Outcome.UNPINNED:
+            yield f"  to pin it: toolnotary lock --server {shown(row.server)} -- COMMAND"
+    told = ", ".join(f"{count} {state}" for state, count in counts(rows).items())
+    yield f"{len(rows)} {'server' if len(rows) == 1 else 'servers'}: {told}"
+    yield styled("verified means: the definitions that were signed or accepted, and nothing more", "dim")

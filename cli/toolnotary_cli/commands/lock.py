@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary lock`: pin a server, to a version that its publisher signed or to what it shows now."""
+
+from pathlib import Path
+
+import click
+
+from toolnotary_cli import options
+from toolnotary_cli.output import Output
+from toolnotary_cli.trailing import TrailingCommand
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(cls=TrailingCommand)
+@click.argument("source", required=False)
+@click.option("--server", metavar="NAME", help="The name to pin it under; a published version has its own.")
+@click.option("--url", metavar="URL", help="Where a published version is reached, in place of a command.")
+@click.option(
+    "--profile", "profiles", metavar="NAME", multiple=True, help="Accept this profile only; repeatable."
+)
+@click.option(
+    "--key", metavar="PUB", type=_FILE, help="Public key that signs for this server, from now on; asks first."
+)
+@click.option("--digest", metavar="CHANGESET", help="Refuse anything but this change set.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Ask nobody: for signers that your policy names, or together with --digest.",
+)
+@click.option("--no-texts", is_flag=True, help="Keep the definitions' texts out of the lockfile's folder.")
+@options.lockfile
+@options.policy
+@options.registry
+@options.offline
+@options.output
+def command(
+    *,
+    source: str | None,
+    argv: tuple[str, ...],
+    server: str | None,
+    url: str | None,
+    profiles: tuple[str, ...],
+    key: Path | None,
+    digest: str | None,
+    yes: bool,
+    no_texts: bool,
+    lockfile: Path | None,
+    policy: Path | None,
+    registry: str | None,
+    offline: bool,
+    output: Output,
+) -> int:
+    r"""Pin a server. Pins are added, never moved: that is what `approve` is for.
+
+    \b
+    lock NAME@VERSION -- COMMAND ARG...     a version from the registry, signed
+    lock NAME@VERSION --url URL
+    lock --server NAME -- COMMAND ARG...    what the server shows now, unsigned
+    lock --server NAME URL
+    lock --server NAME FILE -- COMMAND...   what a saved listing shows
+
+    Without a signature, what would be pinned is shown and your terminal is asked.
+
+    Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
+    """
+    from toolnotary_cli import source as sources
+    from toolnotary_cli.locking import Locking
+    from toolnotary_cli.opening import open_project, tell_unaccepted
+
+    project = open_project(lockfile=lockfile, policy=policy)
+    tell_unaccepted(project, output)
+    given = sources.parse(source) if source is not None else None
+    locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
+    if isinstance(given, sources.Published):
+        if server not in (None, given.server):
+            raise click.UsageError(f"--server {server} is not the name in {source}")
+        launched = sources.Url(url) if url is not None else sources.one(None, argv)
+        return locking.published(given, launched, registry=registry, profiles=profiles, key=key)
+    if profiles or key is not None or url is not None:
+        raise click.UsageError("--profile, --key and --url belong to a published version, NAME@VERSION")
+    if server is None:
+        raise click.UsageError("say --server NAME: what a server calls itself is no name")
+    return locking.shown(server, given, argv)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary revoke`: take back what was accepted of a server."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from toolnotary_cli import options
+from toolnotary_cli.output import Output, shown, styled
+
+SCHEMA: Final = "https://toolnotary.dev/output/revoke/v1"
+
+
+@click.command()
+@click.argument("server")
+@click.argument("tool", required=False)
+@options.lockfile
+@options.policy
+@options.output
+def command(
+    *, server: str, tool: str | None, lockfile: Path | None, policy: Path | None, output: Output
+) -> None:
+    """Withdraw the pins of SERVER, or of one TOOL (or prompt, resource) of it.
+
+    Your own state remembers it: what was withdrawn stays out, whatever a lockfile says, until you accept it
+    again with `approve` or `lock`. It only makes things stricter, so nobody is asked.
+    """
+    from toolnotary_cli.opening import open_project
+    from toolnotary_verifier.approval import withdraw
+
+    project = open_project(lockfile=lockfile, policy=policy, server=server)
+    withdraw(project, server, name=tool)
+    what = shown(server) if tool is None else f"{shown(tool)} of {shown(server)}"
+    output.result(
+        {"schema": SCHEMA, "server": server, "tool": tool, "lockfile": str(project.lockfile_path)},
+        f"{styled('withdrawn', 'warn')}: {what}; it does not pass from now on",
+    )

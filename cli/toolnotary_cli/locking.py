@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `lock` does: finds out what a server would be pinned to, shows it, asks, and pins it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolnotary_cli import exits
+from toolnotary_cli.looking import Seen, is_file, launch_of, look
+from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.source import Command, Published, Source
+from toolnotary_cli.source import one as one_source
+from toolnotary_verifier import history
+from toolnotary_verifier.decide import decide
+from toolnotary_verifier.errors import ConfigurationError, Refused
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
+from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
+from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
+from toolnotary_verifier.pins import Pins
+from toolnotary_verifier.project import Project
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.keys import PublicKey
+
+SCHEMA: Final = "https://toolnotary.dev/output/lock/v1"
+_MAX_KEY_BYTES = 1 << 14
+
+
+class Locking:
+    """One `lock`: the files it works with, and how it may ask.
+
+    Args:
+        project: the files.
+        output: where results go.
+        yes: ask nobody, where that is enough.
+        digest: the change set that the person wants and no other.
+        texts: whether objects go beside the lockfile.
+        offline: open no socket.
+    """
+
+    def __init__(
+        self, project: Project, output: Output, *, yes: bool, digest: str | None, texts: bool, offline: bool
+    ) -> None:
+        self._project, self._output = project, output
+        self._yes, self._digest, self._texts, self._offline = yes, digest, texts, offline
+
+    def published(
+        self,
+        version: Published,
+        launched: Source,
+        *,
+        registry: str | None,
+        profiles: Sequence[str],
+        key: Path | None,
+    ) -> int:
+        """Pin a published version under the launch that `launched` is; returns the exit code."""
+        project = self._project
+        launch = launch_of(project, launched)
+        if launch is None:
+            raise ConfigurationError(
+                "source", "a saved listing is no way to start a server", remedy="put its command behind --"
+            )
+        trusted = project.trusted(version.server)
+        named = set(project.policy.signers_for(version.server))
+        given = _read_key(key) if key is not None else None
+        if given is not None:
+            trusted = {**trusted, given.key_id: given}
+        signed = self._fetch(version, registry, trusted)
+        move = pin_signed(project, signed, launch=launch, profiles=profiles)
+        signer = signed.verified.signer.identity
+        if given is not None and signer == f"key:{given.key_id}":
+            event = history.trusted_key(
+                version.server, key_id=given.key_id, pem=given.to_pem().decode("ascii")
+            )
+            move = replace(move, events=(event, *move.events))
+        digest = signed.verified.manifest.digest
+        by_policy = signer.removeprefix("key:") in named
+        return self._pin(move, list(_signed_lines(signed)), launch=launch, change_set=digest, named=by_policy)
+
+    def shown(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
+        """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
+        from toolnotary_cli.proposal import definition_lines, summary_lines
+
+        seen, notes = self._see(source, argv)
+        if seen.launch is None:
+            raise ConfigurationError(
+                "launch-needed",
+                "a pin binds a name to the way its server is started, and a saved listing does not say how",
+                remedy="put the server's command behind --",
+            )
+        move = pin_surface(seen.surface, server=server, launch=seen.launch)
+        first = decide(server, seen.surface, Pins(), policy=self._project.policy)
+        lines = [
+            *definition_lines(list(seen.surface.definitions.values())),
+            *summary_lines(seen.surface),
+            *notes,
+            "nobody signed this: you accept what the server shows today",
+        ]
+        code = self._pin(move, lines, launch=seen.launch, change_set=first.change_set, named=False)
+        if code == exits.FINE:
+            project = Project.load(lockfile=self._project.lockfile_path, state=self._project.state.path)
+            judgement = judge_for(project, server=server, launch=seen.launch)(seen.surface)
+            record_outcome(project, judgement, server=server, launch=seen.launch)
+        return code
+
+    def _see(self, source: Source | None, argv: Sequence[str]) -> tuple[Seen, list[str]]:
+        """What there is to pin; a server is looked at twice, in fresh processes."""
+        if source is not None and is_file(source):
+            launch = launch_of(self._project, one_source(None, argv)) if argv else None
+            return Seen(look(self._project, source).surface, launch), []
+        given = one_source(None, argv) if source is None else source
+        if source is not None and argv:
+            raise ConfigurationError(
+                "source", "got a SOURCE and a command after --", remedy="give one of the two"
+            )
+        first = look(self._project, given, offline=self._offline)
+        again = look(self._project, given, offline=self._offline)
+        before, after = first.surface.definitions, again.surface.definitions
+        moved = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        notes = [
+            f"{styled('!', 'warn')} {kind.value} {shown(name)} differs between two looks: it will be withheld "
+            "whenever it differs from the first"
+            for kind, name in moved
+        ]
+        what = "started" if isinstance(given, Command) else "asked"
+        return first, [*notes, *([] if moved else [f"{what} twice, with the same answer"])]
+
+    def _fetch(self, version: Published, registry: str | None, trusted: "dict[str, PublicKey]") -> Signed:
+        from toolnotary_verifier.fetch import Registry
+        from toolnotary_verifier.verify import verify_publish
+
+        url = registry or self._project.policy.registry_url
+        if url is None:
+            raise ConfigurationError(
+                "no-registry",
+                "no registry is named",
+                remedy="say --registry URL, set TOOLNOTARY_REGISTRY, or name one in toolnotary.toml",
+            )
+        fetched = Registry(url, offline=self._offline).manifest(version.server, version.version)
+        verified = verify_publish(
+            fetched.manifest,
+            fetched.bundle,
+            trusted=trusted,
+            at=datetime.now(UTC),
+            server=version.server,
+            version=version.version,
+        )
+        return Signed(verified=verified, bundle=fetched.bundle)
+
+    def _pin(self, move: Move, lines: list[str], *, launch: Launch, change_set: str, named: bool) -> int:
+        """Pin after a yes; `named` says that policy names the signer, so that nobody need be asked."""
+        from toolnotary_cli.prompt import confirm
+
+        if self._digest not in (None, change_set):
+            raise Refused(
+                "change-set-differs",
+                f"this is the change set {change_set}, asked for was {shown(str(self._digest))}",
+            )
+        if self._is_pinned(move, launch):
+            text = f"{shown(move.entry.server)} is pinned to this already"
+            self._output.result(self._document(move, change_set, pinned=True), text)
+            return exits.FINE
+        sure = self._yes and (named or self._digest is not None)
+        if self._yes and not sure:
+            raise Refused(
+                "needs-a-person",
+                "--yes alone pins only what a signer that your policy names has signed",
+                remedy=f"look at it in a terminal, or say --digest {change_set}",
+            )
+        about = (f"{shown(move.entry.server)}: {launch.display}", *lines, f"change set {change_set}")
+        if sure:
+            for line in about:
+                self._output.note(click.unstyle(line))
+        elif not confirm(f"pin {shown(move.entry.server)} to this?", lines=about):
+            text = "declined: nothing was pinned"
+            self._output.result(self._document(move, change_set, pinned=False), text)
+            return exits.OBJECTION
+        move.apply(self._project, texts=self._texts)
+        where = shown(str(self._project.lockfile_path), limit=300)
+        text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
+        self._output.result(self._document(move, change_set, pinned=True), text)
+        return exits.FINE
+
+    def _is_pinned(self, move: Move, launch: Launch) -> bool:
+        """Whether exactly this counts already; anything else that is pinned is not moved here.
+
+        Raises:
+            Refused: `already-pinned`.
+        """
+        entry = self._project.lockfile.entry(move.entry.server, move.entry.launch)
+        if entry is None:
+            return False
+        if _pinned_to(entry) != _pinned_to(move.entry):
+            raise Refused(
+                "already-pinned",
+                f"{shown(entry.server)} is pinned to something else in {self._project.lockfile_path}",
+                remedy=f"toolnotary approve {shown(entry.server)}",
+            )
+        pins = load_pins(self._project, server=entry.server, launch=launch)
+        accepted = isinstance(entry, UnsignedEntry) or self._project.state.accepts_manifest(
+            *entry.place, entry.manifest
+        )
+        return accepted and bool(pins.profiles) and not pins.unaccepted
+
+    def _document(self, move: Move, change_set: str, *, pinned: bool) -> dict[str, object]:
+        entry = move.entry
+        signed = entry if isinstance(entry, SignedEntry) else None
+        return {
+            "schema": SCHEMA,
+            "server": entry.server,
+            "pinned": pinned,
+            "version": None if signed is None else signed.version,
+            "signer": None if signed is None else signed.signer,
+            "changeSet": change_set,
+            "lockfile": str(self._project.lockfile_path),
+        }
+
+
+def _pinned_to(entry: SignedEntry | UnsignedEntry) -> object:
+    """What an entry pins, without how its launch was written."""
+    if isinstance(entry, SignedEntry):
+        return (entry.manifest, entry.profiles)
+    return entry.pins
+
+
+def _read_key(path: Path) -> "PublicKey":
+    from toolnotary_verifier.keys import PublicKey
+
+    with path.open("rb") as file:
+        return PublicKey.from_pem(file.read(_MAX_KEY_BYTES))
+
+
+def _signed_lines(signed: Signed) -> Iterator[str]:
+    from toolnotary_verifier.statement import time_text
+
+    manifest, predicate = signed.verified.manifest, signed.verified.statement.predicate
+    yield f"version   {shown(manifest.version)}, sequence {predicate.sequence}"
+    yield f"signer    {signed.verified.signer.identity}"
+    yield f"issued    {time_text(predicate.issued_at)} (by the signer's clock)"
+    for name in sorted(manifest.profiles):
+        yield f"profile   {name}: {len(manifest.profile(name))} definitions"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at a server that is to be pinned or judged: its surface, and how it was started or reached."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolnotary_cli.source import Command, Saved, Source, Url
+from toolnotary_verifier.errors import CannotTell, ConfigurationError
+from toolnotary_verifier.launch import Launch, startable
+from toolnotary_verifier.surface import Surface
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.lockfile import Entry
+    from toolnotary_verifier.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A surface and the launch that it belongs to; None where a saved listing came without one."""
+
+    surface: Surface
+    launch: Launch | None
+
+
+def launch_of(project: "Project", source: Source) -> Launch | None:
+    """The launch that a source on the command line is, None for files.
+
+    Raises:
+        InvalidInput: `launch-url`.
+    """
+    if isinstance(source, Command):
+        return project.launch(source.argv, environment=dict(os.environ), folder=Path.cwd())
+    return Launch.from_url(source.url) if isinstance(source, Url) else None
+
+
+def look(project: "Project", source: Source, *, offline: bool = False) -> Seen:
+    """Read a source of one surface; a command is started.
+
+    Raises:
+        ConfigurationError: `source` if it holds several surfaces.
+        InvalidInput, CannotTell: see `subject.load`.
+    """
+    from toolnotary_cli.subject import ALONE, load
+
+    launch = launch_of(project, source)
+    subject = load(source, offline=offline, limits=project.policy.limits)
+    if len(subject.surfaces) != 1:
+        raise ConfigurationError(
+            "source", f"{subject.label} holds several profiles", remedy="name one: FILE#PROFILE"
+        )
+    surface = subject.surfaces.get(ALONE) or next(iter(subject.surfaces.values()))
+    return Seen(surface, launch)
+
+
+def entry_launch(project: "Project", entry: "Entry") -> Launch:
+    """The launch of a lockfile entry.
+
+    Raises:
+        InvalidInput: `lockfile-corrupt`.
+    """
+    return Launch.restored(entry.launch, entry.recorded, base=_base(project))
+
+
+def entry_source(project: "Project", entry: "Entry") -> Source:
+    """What to start or reach for a lockfile entry; whoever starts it has shown the line and was told to.
+
+    Raises:
+        CannotTell: `launch-masked` if the line cannot be put together again.
+    """
+    if entry.launch.get("type") == "http":
+        url = str(entry.launch.get("url"))
+        if "***" in url:
+            raise CannotTell(
+                "launch-masked", "the recorded URL leaves out a secret", remedy="give the URL itself"
+            )
+        return Url(url)
+    return Command(tuple(startable(entry.recorded, base=_base(project), environment=dict(os.environ))))
+
+
+def is_file(source: Source) -> bool:
+    """Whether the source is a saved listing, which says nothing of how its server was started."""
+    return isinstance(source, Saved)
+
+
+def _base(project: "Project") -> Path:
+    return project.lockfile_path.absolute().parent

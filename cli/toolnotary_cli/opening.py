@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening the files that a command works with, where `places` finds them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolnotary_cli import places
+from toolnotary_cli.output import Output
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.project import Project
+
+
+def open_project(
+    *,
+    lockfile: Path | None,
+    policy: Path | None,
+    server: str | None = None,
+    accept_project: bool = False,
+    nearby: bool = True,
+) -> "Project":
+    """Lockfile, objects, policy and state.
+
+    Args:
+        lockfile: the value of `--lockfile`.
+        policy: the value of `--policy`.
+        server: where a lockfile that was found does not name this server and the personal one does, the
+            personal one is used, as `run` does.
+        accept_project: count what the project's files say as accepted, for this run.
+        nearby: whether the working directory and its repository are looked at (not for `run`).
+
+    Raises:
+        InvalidInput: `lockfile-*`, `state-corrupt`.
+        ConfigurationError: `policy-*`, `state-permissions`, a file that cannot be read.
+    """
+    from toolnotary_verifier.project import Project
+
+    files = places.policy_files(policy, project=nearby)
+    found = places.lockfile(lockfile, project=nearby)
+    project = Project.load(
+        lockfile=found,
+        state=places.state_file(),
+        personal_policy=files.personal,
+        project_policy=files.project,
+        accept_project=accept_project,
+    )
+    personal = places.lockfile(None, project=False)
+    if server is None or lockfile is not None or found == personal or project.lockfile.named(server):
+        return project
+    own = open_project(lockfile=personal, policy=policy, nearby=nearby)
+    return own if own.lockfile.named(server) else project
+
+
+def tell_unaccepted(project: "Project", output: Output) -> None:
+    """Say which values of the project's policy do not count, because they would grant or loosen something."""
+    for value in project.policy.unaccepted:
+        output.note(
+            f"the project's policy sets {value.option} to {value.value}; that loosens, and does not count "
+            "unless you accept it (--accept-project)"
+        )

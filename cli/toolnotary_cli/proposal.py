@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person is shown before pins come into being or move: every change, word by word."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolnotary_cli.output import shown, styled
+from toolnotary_cli.verdicts import verdict_line
+from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Judgement, Verdict
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.pins import Pins
+
+
+def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterator[str]:
+    """Every verdict that is not "as pinned", and what changed in the definitions it is about.
+
+    Without the extra `review` (deepdiff), the whole new definitions are shown in place of their differences.
+    """
+    for verdict in judgement.changes:
+        yield verdict_line(verdict)
+    new = _of_verdicts(judgement, surface)
+    old = {key: text for key, text in _pinned(judgement, pins) if key in new}
+    lost = [v for v in judgement.changes if v.pinned and v.live and (v.kind, v.name) not in old]
+    try:
+        from toolnotary_cli.drawing import review_lines
+        from toolnotary_verifier.review import review
+
+        changed = review(replace(surface, definitions=old, faults=()), replace(surface, definitions=new))
+        yield from review_lines(changed)
+    except ModuleNotFoundError as error:
+        if error.name != "deepdiff":
+            raise
+        yield from definition_lines(new.values())
+    for verdict in lost:
+        yield f"the pinned text of {verdict.kind.value} {shown(verdict.name)} is not at hand: what changed is unknown"
+
+
+def definition_lines(definitions: "Iterator[Definition] | list[Definition]") -> Iterator[str]:
+    """Whole definitions, as they would be pinned."""
+    for definition in definitions:
+        yield f"{styled('+', 'good')} {definition.kind.value} {shown(definition.name)}  {definition.digest.short}"
+        text = json.dumps(json.loads(definition.canonical), indent=2, ensure_ascii=True)
+        for line in text.split("\n"):
+            yield f"  | {shown(line, limit=2000)}"
+
+
+def summary_lines(surface: Surface) -> Iterator[str]:
+    """How much of each kind a surface has, and what of it cannot be pinned."""
+    counts = {kind: len(surface.of_kind(kind)) for kind in Kind}
+    yield ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count) or "nothing"
+    for fault in surface.faults:
+        where = f"{fault.kind.value} {shown(fault.name)}"
+        yield f"{styled('!', 'bad')} {where} cannot be pinned: {fault.code}: {shown(fault.message)}"
+
+
+def _of_verdicts(judgement: Judgement, surface: Surface) -> dict[tuple[Kind, str], Definition]:
+    found = {}
+    for verdict in judgement.changes:
+        if isinstance(verdict.kind, Kind) and (verdict.kind, verdict.name) in surface.definitions:
+            key = (verdict.kind, verdict.name)
+            found[key] = surface.definitions[key]
+    return found
+
+
+def _pinned(judgement: Judgement, pins: "Pins") -> Iterator[tuple[tuple[Kind, str], Definition]]:
+    for verdict in judgement.changes:
+        text = _text(verdict, pins)
+        if text is not None:
+            yield text.key, text
+
+
+def _text(verdict: Verdict, pins: "Pins") -> Definition | None:
+    if verdict.pinned is None or not isinstance(verdict.kind, Kind):
+        return None
+    for profile in pins.profiles:
+        for one in profile.definitions.get((verdict.kind, verdict.name), ()):
+            if one.exact == verdict.pinned:
+                return one.text()
+    return None

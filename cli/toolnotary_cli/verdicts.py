@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judgements, drawn for people and for programs (docs/reference/verdicts.md)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from toolnotary_cli import exits
+from toolnotary_cli.output import Look, shown, styled
+from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
+from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
+
+_LOOKS: Final[dict[Outcome, Look]] = {
+    Outcome.VERIFIED: "good",
+    Outcome.DRIFT: "bad",
+    Outcome.UNPINNED: "warn",
+    Outcome.NOT_INSPECTED: "warn",
+}
+_MARKS: Final[dict[Action, str]] = {
+    Action.ALLOW: "passes",
+    Action.NOTE: "passes",
+    Action.PROMPT: "withheld",
+    Action.BLOCK: "blocked",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One server of a result, in exactly one state.
+
+    Attributes:
+        server: its name.
+        launch: how it is started or reached, escaped and masked; empty where nobody said.
+        judgement: what was decided; None where it was not inspected.
+        error: why it was not inspected.
+    """
+
+    server: str
+    launch: str
+    judgement: Judgement | None = None
+    error: ToolnotaryError | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """The server's state."""
+        return self.judgement.outcome if self.judgement else Outcome.NOT_INSPECTED
+
+    @property
+    def exit_code(self) -> int:
+        """What this server alone would end the command with."""
+        if self.judgement is None:
+            code = exits.UNREACHED if self.error is None else self.error.exit_code
+            # What a live server answers can be invalid in itself; a file that we keep must not be.
+            return exits.UNREACHED if isinstance(self.error, InvalidInput) and not self.is_ours else code
+        objects = self.outcome is Outcome.DRIFT or bool(self.judgement.objections)
+        return exits.OBJECTION if objects else exits.FINE
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the error is about a file of ours rather than about what a server answered."""
+        code = "" if self.error is None else self.error.code
+        return code.startswith(("object-", "manifest-", "bundle-", "lockfile-", "policy-", "state-"))
+
+
+def exit_code(rows: Iterable[Row]) -> int:
+    """The code of a result: drift, then invalid files, then configuration, then what was not inspected."""
+    found = {row.exit_code for row in rows}
+    order = (exits.OBJECTION, exits.INVALID, exits.USAGE, exits.UNREACHED)
+    return next((code for code in order if code in found), exits.FINE)
+
+
+def counts(rows: Iterable[Row]) -> dict[str, int]:
+    """How many servers are in each state; they add up to all."""
+    found = [row.outcome for row in rows]
+    return {outcome.value: found.count(outcome) for outcome in Outcome}
+
+
+def row_document(row: Row) -> dict[str, object]:
+    """One server for programs."""
+    document: dict[str, object] = {
+        "server": row.server,
+        "launch": row.launch or None,
+        "outcome": row.outcome.value,
+        "error": None if row.error is None else {"code": row.error.code, "message": row.error.message},
+    }
+    if row.judgement is not None:
+        document |= {
+            "changeSet": row.judgement.change_set,
+            "counts": {reason.value: count for reason, count in row.judgement.counts.items()},
+            "verdicts": [verdict_document(verdict) for verdict in row.judgement.verdicts],
+        }
+    return document
+
+
+def verdict_document(verdict: Verdict) -> dict[str, object]:
+    """One verdict for programs."""
+    return {
+        "kind": verdict.kind.value,
+        "name": verdict.name,
+        "reason": verdict.reason.value,
+        "action": verdict.action.value,
+        "live": verdict.live,
+        "pinned": verdict.pinned,
+        "detail": verdict.detail,
+    }
+
+
+def row_lines(row: Row) -> Iterator[str]:
+    """One server for people: its state first, then what is not as pinned, then what to do."""
+    state = styled(f"{row.outcome.value:<13}", _LOOKS[row.outcome])
+    if row.judgement is None:
+        why = "" if row.error is None else f"{row.error.code}: {shown(row.error.message, limit=400)}"
+        yield f"{state} {shown(row.server)}  {why}"
+        if row.error is not None and row.error.remedy:
+            yield f"  {shown(row.error.remedy, limit=400)}"
+        return
+    told = ", ".join(f"{count} {reason.value}" for reason, count in row.judgement.counts.items())
+    yield f"{state} {shown(row.server)}  {told or 'nothing shown'}"
+    for verdict in row.judgement.changes:
+        yield f"  {verdict_line(verdict)}"
+    if row.judgement.objections or row.outcome is Outcome.DRIFT:
+        yield f"  change set {row.judgement.change_set}"
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """One verdict for people, in one escaped line."""
+    digests = " -> ".join(digest.short for digest in (verdict.pinned, verdict.live) if digest)
+    detail = f" ({shown(verdict.detail, limit=300)})" if verdict.detail else ""
+    look: Look = "warn" if verdict.passes else "bad"
+    mark = styled(f"{_MARKS[verdict.action]:<8}", look)
+    return f"{mark} {verdict.reason.value}: {verdict.kind.value} {shown(verdict.name)}  {digests}{detail}"

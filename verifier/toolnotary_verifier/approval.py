@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How pins move, by a person's word: what was shown is accepted, or what was accepted is withdrawn.
+
+Pins move by an approval or by a signed manifest that policy accepts, and by nothing else (DESIGN: state).
+Which move an approval makes is decided here; the caller shows it, asks, and applies it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from toolnotary_verifier import history
+from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.errors import CannotTell, Refused
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.lockfile import Entry, SignedEntry, UnsignedEntry
+from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
+from toolnotary_verifier.pinning import verify_entry
+from toolnotary_verifier.project import Project
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Judgement, Outcome, Reason
+
+_SIGNER = "name the signer's key in your policy, or give it with toolnotary lock --key"
+# What no approval covers, and what leads on.
+_NOT_APPROVABLE = {
+    Reason.IDENTITY: "another launch is another server: pin it with toolnotary lock",
+    Reason.MIXED: "the listing is no single version of the server; ask its publisher",
+    Reason.SIGNER_UNKNOWN: _SIGNER,
+    Reason.PENDING: "wait until the look-up is done",
+}
+
+
+def accept(
+    project: Project,
+    surface: Surface,
+    judgement: Judgement,
+    *,
+    launch: Launch,
+    candidates: Sequence[Signed] = (),
+) -> Move:
+    """The move that makes a judged surface the pinned one, once a person agrees.
+
+    Args:
+        project: the files.
+        surface: what was judged.
+        judgement: the judgement that the person was shown.
+        launch: how the server is started or reached.
+        candidates: the signed manifests that were offered to `decide`.
+
+    Raises:
+        Refused: `not-approvable` where no approval helps, `nothing-to-approve`.
+    """
+    reasons = {verdict.reason for verdict in judgement.verdicts}
+    for reason, remedy in _NOT_APPROVABLE.items():
+        if reason in reasons:
+            raise Refused("not-approvable", f"{reason} cannot be approved", remedy=remedy)
+    changed = [v for v in judgement.objections if v.live is not None]
+    if not changed and judgement.outcome is not Outcome.DRIFT:
+        raise Refused("nothing-to-approve", f"{escape(judgement.server, limit=120)} shows what is pinned")
+    if any(v.live in project.policy.revoked for v in changed):
+        raise Refused("revoked", "the policy revokes what the server shows", remedy="change the policy first")
+    return _moved(project, surface, judgement, launch=launch, candidates=candidates)
+
+
+def _moved(
+    project: Project,
+    surface: Surface,
+    judgement: Judgement,
+    *,
+    launch: Launch,
+    candidates: Sequence[Signed],
+) -> Move:
+    before = project.lockfile.entry(judgement.server, launch.identity)
+    objections = judgement.objections
+    reasons = {verdict.reason for verdict in objections if verdict.live is not None}
+    offered = next((c for c in candidates if c.verified.manifest.digest == judgement.offered), None)
+    if offered is not None and reasons:
+        return pin_signed(project, offered, launch=launch, allow_older=True)
+    if isinstance(before, SignedEntry):
+        if reasons & {Reason.ROLLBACK, Reason.SIGNER_CHANGED}:
+            return pin_signed(
+                project, _stored(project, before), launch=launch, profiles=before.profiles, allow_older=True
+            )
+        if reasons == {Reason.PROFILE_CHANGED} and judgement.profile is not None:
+            profiles = (*before.profiles, judgement.profile)
+            return pin_signed(project, _stored(project, before), launch=launch, profiles=profiles)
+    if before is not None and reasons == {Reason.REVOKED}:
+        return _restored(before, launch, judgement)
+    return pin_surface(surface, server=judgement.server, launch=launch, before=before)
+
+
+def _stored(project: Project, entry: SignedEntry) -> Signed:
+    """The signed manifest that an entry pins, verified again."""
+    verified, bundle = verify_entry(project, entry, at=datetime.now(UTC)), project.objects.get(entry.bundle)
+    if verified is None or bundle is None:
+        raise Refused("not-approvable", "signer-unknown cannot be approved", remedy=_SIGNER)
+    return Signed(verified=verified, bundle=bundle)
+
+
+def _restored(entry: Entry, launch: Launch, judgement: Judgement) -> Move:
+    """The entry as it is, what was withdrawn of it accepted again."""
+    pins = [
+        (verdict.kind, verdict.name, verdict.live)
+        for verdict in judgement.objections
+        if isinstance(verdict.kind, Kind) and verdict.live is not None
+    ]
+    events = [history.accepted(entry.server, launch.digest, pins)]
+    if isinstance(entry, SignedEntry):
+        events.append(
+            history.accepted_manifest(
+                entry.server,
+                launch.digest,
+                manifest=entry.manifest,
+                sequence=entry.sequence,
+                signer=entry.signer,
+            )
+        )
+    return Move(entry=entry, events=tuple(events), objects=())
+
+
+def withdraw(project: Project, server: str, *, name: str | None = None) -> Project:
+    """Take back what was accepted of a server, all of it or every definition of one name.
+
+    The entry, or the pin, leaves the lockfile; a signed entry stays where only one name is withdrawn, and
+    state alone keeps that name out.
+
+    Args:
+        project: the files.
+        server: the server's name.
+        name: a tool, prompt, resource or template; None for everything.
+
+    Raises:
+        Refused: `not-pinned`.
+        ConfigurationError: `file-not-writable`.
+        InvalidInput, CannotTell: a signed entry's manifest cannot be read.
+    """
+    digests: set[Digest] = set()
+    lockfile = project.lockfile
+    for entry in project.lockfile.named(server):
+        found = _digests(project, entry, name)
+        digests |= found
+        if name is None:
+            lockfile = lockfile.without_entry(entry)
+        elif isinstance(entry, UnsignedEntry):
+            left = tuple(pin for pin in entry.pins if pin.name != name)
+            lockfile = lockfile.with_entry(replace(entry, pins=left))
+    if not digests:
+        what = server if name is None else f"{name} of {server}"
+        raise Refused("not-pinned", f"{escape(what, limit=200)} is not pinned in this lockfile")
+    project.state.append(history.revoked(server, digests))
+    if lockfile != project.lockfile:
+        lockfile.save(project.lockfile_path)
+    return replace(project, lockfile=lockfile)
+
+
+def _digests(project: Project, entry: Entry, name: str | None) -> set[Digest]:
+    if isinstance(entry, UnsignedEntry):
+        return {pin.exact for pin in entry.pins if name in (None, pin.name)}
+    if name is None:
+        return {entry.manifest}
+    from toolnotary_verifier.manifest import Manifest
+
+    content = project.objects.get(entry.manifest)
+    if content is None:
+        raise CannotTell("object-missing", f"the manifest {entry.manifest} is not beside the lockfile")
+    found = Manifest.parse(content).digests()
+    return {digest for (_, named), held in found.items() if named == name for digest in held}
