@@ -82,7 +82,7 @@ class Locking:
         by_policy = signer.removeprefix("key:") in named
         return self._pin(move, list(_signed_lines(signed)), launch=launch, change_set=digest, named=by_policy)
 
-    def shown(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
+    def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
         """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
         from toolnotary_cli.proposal import definition_lines, summary_lines
 
@@ -116,15 +116,15 @@ class Locking:
         given = one_source(None, argv) if source is None else source
         if source is not None and argv:
             raise ConfigurationError(
-                "source", "got a SOURCE and a command after --", remedy="give one of the two"
+                "source", "got a URL and a command after --", remedy="give one of the two"
             )
         first = look(self._project, given, offline=self._offline)
         again = look(self._project, given, offline=self._offline)
         before, after = first.surface.definitions, again.surface.definitions
         moved = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
         notes = [
-            f"{styled('!', 'warn')} {kind.value} {shown(name)} differs between two looks: it will be withheld "
-            "whenever it differs from the first"
+            f"{styled('!', 'warn')} {kind.value} {shown(name)} differs between two looks: whenever it is not "
+            "as it was in the first, it will be withheld"
             for kind, name in moved
         ]
         what = "started" if isinstance(given, Command) else "asked"

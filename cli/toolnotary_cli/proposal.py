@@ -2,7 +2,7 @@
 """What a person is shown before pins come into being or move: every change, word by word."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,13 +37,15 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
             raise
         yield from definition_lines(new.values())
     for verdict in lost:
-        yield f"the pinned text of {verdict.kind.value} {shown(verdict.name)} is not at hand: what changed is unknown"
+        what = f"{verdict.kind.value} {shown(verdict.name)}"
+        yield f"the pinned text of {what} is not at hand: what changed is unknown"
 
 
-def definition_lines(definitions: "Iterator[Definition] | list[Definition]") -> Iterator[str]:
+def definition_lines(definitions: Iterable[Definition]) -> Iterator[str]:
     """Whole definitions, as they would be pinned."""
     for definition in definitions:
-        yield f"{styled('+', 'good')} {definition.kind.value} {shown(definition.name)}  {definition.digest.short}"
+        what = f"{definition.kind.value} {shown(definition.name)}"
+        yield f"{styled('+', 'good')} {what}  {definition.digest.short}"
         text = json.dumps(json.loads(definition.canonical), indent=2, ensure_ascii=True)
         for line in text.split("\n"):
             yield f"  | {shown(line, limit=2000)}"

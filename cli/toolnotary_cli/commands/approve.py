@@ -26,9 +26,7 @@ SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
 @click.option(
     "--digest", metavar="CHANGESET", help="Refuse anything but this set of changes, as check or run told it."
 )
-@click.option(
-    "--start", is_flag=True, help="Start the command that the lockfile records, without being asked."
-)
+@click.option("--start", is_flag=True, help="Start the command that the lockfile records without asking.")
 @click.option("--no-texts", is_flag=True, help="Keep the definitions' texts out of the lockfile's folder.")
 @options.lockfile
 @options.policy
@@ -106,11 +104,8 @@ def _look(
         return seen, seen.launch
     entry = project.entry_named(server)
     if entry is None:
-        raise Refused(
-            "not-pinned",
-            f"{shown(server)} is not pinned in {project.lockfile_path}",
-            remedy="toolnotary lock",
-        )
+        where = shown(str(project.lockfile_path), limit=300)
+        raise Refused("not-pinned", f"{shown(server)} is not pinned in {where}", remedy="toolnotary lock")
     launch = entry_launch(project, entry)
     if seen is not None:
         return seen, launch

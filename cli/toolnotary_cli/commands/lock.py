@@ -17,7 +17,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--server", metavar="NAME", help="The name to pin it under; a published version has its own.")
 @click.option("--url", metavar="URL", help="Where a published version is reached, in place of a command.")
 @click.option(
-    "--profile", "profiles", metavar="NAME", multiple=True, help="Accept this profile only; repeatable."
+    "--profile", "profiles", metavar="NAME", multiple=True, help="Accept this profile only (repeatable)."
 )
 @click.option(
     "--key", metavar="PUB", type=_FILE, help="Public key that signs for this server, from now on; asks first."
@@ -51,7 +51,7 @@ def command(
     offline: bool,
     output: Output,
 ) -> int:
-    r"""Pin a server. Pins are added, never moved: that is what `approve` is for.
+    """Pin a server. Pins are added, never moved: that is what `approve` is for.
 
     \b
     lock NAME@VERSION -- COMMAND ARG...     a version from the registry, signed
@@ -63,7 +63,7 @@ def command(
     Without a signature, what would be pinned is shown and your terminal is asked.
 
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
-    """
+    """  # noqa: D301 - click takes the backspace for "do not wrap"
     from toolnotary_cli import source as sources
     from toolnotary_cli.locking import Locking
     from toolnotary_cli.opening import open_project, tell_unaccepted
@@ -81,4 +81,4 @@ def command(
         raise click.UsageError("--profile, --key and --url belong to a published version, NAME@VERSION")
     if server is None:
         raise click.UsageError("say --server NAME: what a server calls itself is no name")
-    return locking.shown(server, given, argv)
+    return locking.unsigned(server, given, argv)
