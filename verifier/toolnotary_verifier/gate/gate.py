@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gate: both directions of one connection, frame by frame, without any I/O and without a clock."""
+
+from toolnotary_verifier.gate.effects import Effects, Side, Turn
+from toolnotary_verifier.gate.host import HostSide
+from toolnotary_verifier.gate.server import ServerSide
+from toolnotary_verifier.gate.verification import Judge, Verification
+from toolnotary_verifier.gate.views import Views
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+
+class Gate:
+    """Sees every message of one connection, and lets no definition through but by its judge.
+
+    A frame is one message with its line feed, as a stream delivered it; times are seconds of any monotonic
+    clock. Not thread-safe: one call at a time.
+    """
+
+    def __init__(self, judge: Judge, *, server: str, limits: Limits = DEFAULT_LIMITS) -> None:
+        """A gate for a connection that has just been opened.
+
+        Args:
+            judge: decides what of a surface may pass; may raise `ToolnotaryError`, nothing is verified then.
+            server: the name given by the user, for messages.
+            limits: bounds on everything that host and server decide the size of.
+        """
+        self._views = Views(limits)
+        self._verification = Verification(judge, server=server, limits=limits)
+        self._host = HostSide(self._verification, self._views, server=server, limits=limits)
+        self._server = ServerSide(self._verification, self._views, limits=limits)
+        self._is_closed = False
+
+    def receive(self, side: Side, frame: bytes, now: float) -> Effects | None:
+        """What follows from one frame; None if it goes on to the other side exactly as it is.
+
+        Once the gate asked to close the connection, nothing passes any more.
+        """
+        if self._is_closed:
+            return Effects()
+        try:
+            if side is Side.HOST:
+                return self._host.receive(frame, now)
+            return self._server.receive(frame, now)
+        except Exception as error:  # noqa: BLE001 - a gate that failed once must not stay open
+            return self._break(error)
+
+    @property
+    def deadline(self) -> float | None:
+        """When `wake` is to be called, None if not before another frame came."""
+        return None if self._is_closed else self._verification.deadline(self._views.all())
+
+    def wake(self, now: float) -> Effects:
+        """What follows from the passing of time."""
+        turn = Turn(now)
+        if not self._is_closed:
+            try:
+                self._verification.wake(self._views.all(), turn)
+            except Exception as error:  # noqa: BLE001 - as in `receive`
+                return self._break(error)
+        return turn.effects
+
+    def repin(self, judge: Judge) -> Effects:
+        """Judge everything again, because what is pinned changed; tells the host which lists changed."""
+        effects = Effects()
+        if self._is_closed:
+            return effects
+        try:
+            self._verification.judge = judge
+            for view in self._views.all():
+                for kind in self._verification.judge_view(view, effects):
+                    effects.to_host.extend(self._host.announcements(view, kind))
+        except Exception as error:  # noqa: BLE001 - as in `receive`
+            return self._break(error)
+        return effects
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether requests of the host wait here for an answer of the server."""
+        return self._verification.waiting.is_holding
+
+    def _break(self, error: Exception) -> Effects:
+        self._is_closed = True
+        effects = Effects(close=f"the gate failed: {type(error).__name__}")
+        effects.note(
+            "gate-failed", f"the gate failed and closes the connection: {type(error).__name__}: {error}"
+        )
+        return effects

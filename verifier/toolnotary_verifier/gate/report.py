@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people are told of judgements: each change set once, and how to review it."""
+
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate.effects import Effects
+from toolnotary_verifier.verdict import Judgement, Outcome, Reason
+
+_NAMED = 8
+_REMEMBERED = 256
+# Why a definition is not handed out, for whoever reads a refusal: also a model.
+_WHY = {
+    Reason.INVALID: "has a definition that cannot be read in one way only",
+    Reason.AMBIGUOUS: "has more than one definition, or a name that cannot be told from another",
+    Reason.CHANGED: "has a definition that differs from the pinned one",
+    Reason.ADDED: "is not among the pinned definitions",
+    Reason.REVOKED: "was withdrawn",
+    Reason.PENDING: "is still being looked up",
+    Reason.FIRST_UNSIGNED: "is of a server of which nothing is pinned",
+}
+_OTHER = "has no verified definition"
+_UNLISTED = "is not listed by this server"
+
+
+class Report:
+    """Remembers what was told, so that the same thing is not told again."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._told: dict[str, None] = {}
+
+    def judged(self, judgement: Judgement, effects: Effects) -> None:
+        """Tell a judgement, if it is news."""
+        if not self._is_news(f"{judgement.outcome} {judgement.change_set} {len(judgement.verdicts)}"):
+            return
+        objections = judgement.objections
+        if not objections:
+            passing = len(judgement.forward)
+            if judgement.outcome is not Outcome.VERIFIED:
+                effects.note("judged", f"{judgement.outcome}: {passing} definitions pass")
+            else:
+                effects.note("verified", f"verified: {passing} definitions are as pinned")
+            return
+        named = [f"{v.kind} {escape(v.name, limit=60)} ({v.reason})" for v in objections[:_NAMED]]
+        more = f" and {len(objections) - _NAMED} more" if len(objections) > _NAMED else ""
+        effects.note(
+            "withheld",
+            f"{judgement.outcome}: withheld {', '.join(named)}{more}; "
+            f"to review: toolnotary approve {self._server}",
+        )
+
+    def refused(self, kind: Kind, name: str, why: str, effects: Effects) -> None:
+        """Tell that a call was refused, once for each name and reason."""
+        if self._is_news(f"{kind} {name} {why}"):
+            shown = escape(name, limit=120)
+            effects.note(
+                "refused", f"refused {kind} {shown}: {why}; to review: toolnotary approve {self._server}"
+            )
+
+    def _is_news(self, what: str) -> bool:
+        if what in self._told:
+            return False
+        if len(self._told) >= _REMEMBERED:
+            del self._told[next(iter(self._told))]
+        self._told[what] = None
+        return True
+
+
+def why_withheld(judgement: Judgement | None, kind: Kind, name: str) -> str:
+    """Why a name cannot be called, in words that a model may read."""
+    for verdict in judgement.objections if judgement is not None else ():
+        if verdict.kind is kind and verdict.name == name:
+            return f"{_WHY.get(verdict.reason, _OTHER)} ({verdict.reason})"
+    return _UNLISTED

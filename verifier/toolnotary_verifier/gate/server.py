@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a server says: nothing that some reader could take for a listing passes unless it was verified."""
+
+from toolnotary_verifier.canonical import (
+    CanonicalError,
+    JsonObject,
+    JsonValue,
+    canonical_bytes,
+    parse_message,
+    serialize,
+)
+from toolnotary_verifier.definition import INSTRUCTIONS_NAME, Kind
+from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
+from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
+from toolnotary_verifier.gate.verification import Verification
+from toolnotary_verifier.gate.view import About, View
+from toolnotary_verifier.gate.views import Views
+from toolnotary_verifier.gate.waiting import answerable
+from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, META_SERVER, coerced_id, error, frame
+from toolnotary_verifier.limits import Limits
+
+CHANGED = {
+    "notifications/tools/list_changed": (Kind.TOOL,),
+    "notifications/prompts/list_changed": (Kind.PROMPT,),
+    "notifications/resources/list_changed": (Kind.RESOURCE, Kind.TEMPLATE),
+}
+_META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_ABOUT = frozenset(("protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"))
+_SHOWN = 300
+_ANSWERED = 16
+
+
+class ServerSide:
+    """The direction from server to host."""
+
+    def __init__(self, verification: Verification, views: Views, *, limits: Limits) -> None:
+        self._verification = verification
+        self._views = views
+        self._limits = limits
+        self._prefix = verification.prefix.encode("ascii")
+
+    def receive(self, line: bytes, now: float) -> Effects | None:
+        """What follows from one frame of the server; None if it goes on to the host as it is."""
+        verification = self._verification
+        is_ours = self._prefix in line
+        if not is_ours and verification.waiting.is_empty and is_plain(line):
+            return None
+        turn = Turn(now)
+        if is_ours and verification.recall(line, turn):
+            return turn.effects
+        if len(line) > self._limits.frame_bytes:
+            return self._too_long(line, turn)
+        try:
+            value = parse_message(line, max_bytes=self._limits.frame_bytes)
+        except CanonicalError as refused:
+            self._unreadable(line, refused, turn)
+            return turn.effects
+        if isinstance(value, dict):
+            return self._one(value, line, turn)
+        self._others(value, line, turn)
+        return turn.effects
+
+    # One message
+
+    def _one(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
+        effects = turn.effects
+        forwarded = self._judge(message, line, turn, alone=True)
+        if forwarded is message and not has_inner_return(line) and not effects.log:
+            return None
+        if forwarded is message and not has_inner_return(line):
+            effects.to_host.append(line)
+        elif forwarded is not None:
+            effects.to_host.append(serialize(forwarded) + b"\n")
+        return effects
+
+    def _judge(self, message: JsonObject, line: bytes, turn: Turn, *, alone: bool) -> JsonObject | None:
+        """The message that may go on; None if none does."""
+        verification, effects = self._verification, turn.effects
+        if verification.is_own(message.get("id")) and "method" not in message:
+            verification.take(message, line, turn, alone=alone)
+            return None
+        try:
+            canonical_bytes(message, max_depth=self._limits.message_depth, parsed=True)
+        except CanonicalError as refused:
+            self._withhold(message, f"it is no strict JSON: {refused.message}", effects)
+            return None
+        if not _is_jsonrpc(message):
+            effects.note("noise", f"not a JSON-RPC message: {line[:_SHOWN].decode('utf-8', 'replace')}")
+            return None
+        if misspells(message):
+            self._withhold(message, "its keys can be read in more than one way", effects)
+            return None
+        key = coerced_id(message.get("id")) if "method" not in message else None
+        view = verification.waiting.awaiting.get(key) if key is not None else None
+        members = definition_members(message)
+        if members - ({INSTRUCTIONS_NAME} if view is not None else set()):
+            self._withhold(message, "it holds definitions that nobody asked it for", effects)
+            return None
+        if verification.waiting.has(key):
+            effects.note("stray-answer", "an answer to a request that the server never got was dropped")
+            return None
+        if view is not None and key is not None:
+            del verification.waiting.awaiting[key]
+            return self._about(view, message, effects)
+        if message.get("method") in CHANGED:
+            return self._changed(message, line, turn)
+        return message
+
+    def _withhold(self, message: JsonObject, why: str, effects: Effects) -> None:
+        """Keep a message back; whoever waits for it as an answer gets an error."""
+        effects.note("message-withheld", f"a message of the server was withheld: {why}")
+        if "method" not in message or any(name in message for name in ("result", "error")):
+            self._answer(message.get("id"), effects)
+
+    def _answer(self, request_id: JsonValue, effects: Effects) -> None:
+        waiting = self._verification.waiting
+        key = coerced_id(request_id) if answerable(request_id) else None
+        if key is not None and not waiting.has(key) and not self._verification.is_own(request_id):
+            waiting.awaiting.pop(key, None)
+            text = "toolnotary withheld the answer of this server: it cannot be verified"
+            effects.to_host.append(frame(error(request_id, INTERNAL_ERROR, text)))
+
+    # What the server says of itself
+
+    def _about(self, view: View, message: JsonObject, effects: Effects) -> JsonObject | None:
+        result = message.get("result")
+        if not isinstance(result, dict):
+            return message  # an error: nothing in it is taken for a description
+        if misspells(result, _ABOUT):
+            self._withhold(message, "its keys can be read in more than one way", effects)
+            return None
+        meta = result.get("_meta")
+        info = result.get("serverInfo", meta.get(META_SERVER) if isinstance(meta, dict) else None)
+        version, capabilities = result.get("protocolVersion"), result.get("capabilities")
+        view.about = About(
+            protocol_version=version if isinstance(version, str) else view.about.protocol_version,
+            server_info=info if isinstance(info, dict) else {},
+            capabilities=capabilities if isinstance(capabilities, dict) else {},
+            instructions=result.get("instructions"),
+            is_known=True,
+        )
+        try:
+            self._verification.judge_view(view, effects)
+        except ToolnotaryError as refused:
+            effects.note("listing-failed", f"the instructions could not be judged ({refused.code})")
+        if "instructions" not in result:
+            return message
+        judgement = view.judgement
+        pinned = judgement.forward.get((Kind.INSTRUCTIONS, INSTRUCTIONS_NAME)) if judgement else None
+        if pinned is not None and pinned.value == result["instructions"]:
+            return message
+        rest = {name: value for name, value in result.items() if name != "instructions"}
+        return {**message, "result": rest if pinned is None else {**rest, "instructions": pinned.value}}
+
+    # What the server announces
+
+    def _changed(self, message: JsonObject, line: bytes, turn: Turn) -> JsonObject | None:
+        """A list_changed goes on once the list was verified again; at once where nobody listed yet."""
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        subscription = coerced_id(meta.get(_META_SUBSCRIPTION)) if isinstance(meta, dict) else None
+        told = False
+        kinds = CHANGED[message["method"]]
+        clean = serialize(message) + b"\n" if has_inner_return(line) else line
+        for view in reversed(self._views.all()):
+            for kind in kinds:
+                record = view.records.get(kind)
+                if record is None or not record.ticket:
+                    continue
+                if told:
+                    record.fresh = False
+                else:
+                    told = True
+                    self._verification.announce(record, f"{kind} {subscription}", clean, turn)
+        return None if told else message
+
+    # What is no single message
+
+    def _others(self, value: JsonValue, line: bytes, turn: Turn) -> None:
+        if not isinstance(value, list):
+            # A message whose own keys repeat, or no message at all.
+            self._unreadable(line, CanonicalError("not-json", "it is no JSON-RPC message"), turn)
+            return
+        kept = []
+        for part in messages(value):
+            if isinstance(part, dict):
+                forwarded = self._judge(part, line, turn, alone=False)
+                if forwarded is not None:
+                    kept.append(forwarded)
+            else:
+                turn.effects.note("message-withheld", "a part of a batch was withheld: it is no message")
+        if kept:
+            turn.effects.to_host.append(serialize(kept) + b"\n")
+
+    def _unreadable(self, line: bytes, why: CanonicalError, turn: Turn) -> None:
+        text = line.strip()
+        if not text or self._verification.lose(line, why.code, turn):
+            return
+        if b'"jsonrpc"' not in text:
+            turn.effects.note("noise", text[:_SHOWN].decode("utf-8", "replace"))
+            return
+        turn.effects.note("message-withheld", f"a message of the server was withheld: {why.message}")
+        for request_id in lenient_ids(line)[:_ANSWERED]:
+            self._answer(request_id, turn.effects)
+
+    def _too_long(self, line: bytes, turn: Turn) -> Effects | None:
+        """A frame that is never parsed passes where nothing in it can be a listing or an answer to us."""
+        size = f"{len(line)} bytes"
+        if self._verification.lose(line, size, turn):
+            return turn.effects
+        waiting = self._verification.waiting
+        found = head_id(line)
+        request_id = None if found is None else parse_message(found)
+        key = coerced_id(request_id)
+        is_expected = key is None or key in waiting.awaiting or waiting.has(key)
+        if is_plain(line) and (waiting.is_empty or not is_expected):
+            return None
+        turn.effects.note(
+            "message-withheld", f"a message of the server was withheld: {size} cannot be checked"
+        )
+        self._answer(request_id, turn.effects)
+        return turn.effects
+
+
+def _is_jsonrpc(message: JsonObject) -> bool:
+    return message.get("jsonrpc") == "2.0" and any(name in message for name in ("method", "result", "error"))

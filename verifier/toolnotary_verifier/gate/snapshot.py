@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verified definitions of one kind, ready to be handed out page by page."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue, serialize
+from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.jsonrpc import LIST_MEMBER
+from toolnotary_verifier.limits import Limits
+
+_SCOPES = ("public", "private")
+
+
+class Snapshot:
+    """One complete listing as a host may see it; its cursors are its own and die with it.
+
+    Attributes:
+        kind: which list.
+        definitions: what is in it, in order.
+        names: the names that may be called.
+        pages: the definitions as JSON arrays, each within the limit of a page.
+    """
+
+    def __init__(
+        self, kind: Kind, definitions: Sequence[Definition], *, first_page: JsonObject, limits: Limits
+    ) -> None:
+        self.kind = kind
+        self.definitions = list(definitions)
+        self.names = frozenset(definition.name for definition in definitions)
+        self.pages = list(
+            _pages([serialize(definition.value) for definition in definitions], limits.page_bytes)
+        )
+        self._token = os.urandom(12).hex()
+        self._ttl = _lifetime(first_page.get("ttlMs"), limits)
+        scope = first_page.get("cacheScope")
+        self._scope = scope if scope in _SCOPES else "private"
+
+    def answer(self, request_id: JsonValue, cursor: JsonValue, *, stateless: bool) -> bytes | None:
+        """The response to a host's list request; None if the cursor is not one of this snapshot.
+
+        Args:
+            request_id: the host's id.
+            cursor: its cursor, None for the first page.
+            stateless: whether the result carries what 2026-07-28 wants in it.
+        """
+        index = 0 if cursor is None else self._index(cursor)
+        if index is None:
+            return None
+        members = b""
+        if index + 1 < len(self.pages):
+            members += b',"nextCursor":"%s.%d"' % (self._token.encode("ascii"), index + 1)
+        if stateless:
+            members += b',"resultType":"complete","ttlMs":%d,"cacheScope":"%s"' % (
+                self._ttl,
+                self._scope.encode("ascii"),
+            )
+        return b'{"jsonrpc":"2.0","id":%s,"result":{"%s":%s%s}}\n' % (
+            serialize(request_id),
+            LIST_MEMBER[self.kind].encode("ascii"),
+            self.pages[index],
+            members,
+        )
+
+    def _index(self, cursor: JsonValue) -> int | None:
+        if not isinstance(cursor, str):
+            return None
+        token, _, number = cursor.partition(".")
+        if token != self._token or not number.isdecimal() or len(number) > 6:
+            return None
+        return int(number) if 0 < int(number) < len(self.pages) else None
+
+
+def _pages(definitions: Iterable[bytes], most: int) -> Iterable[bytes]:
+    page: list[bytes] = []
+    size = 0
+    for definition in definitions:
+        if page and size + len(definition) > most:
+            yield b"[" + b",".join(page) + b"]"
+            page, size = [], 0
+        page.append(definition)
+        size += len(definition) + 1
+    yield b"[" + b",".join(page) + b"]"
+
+
+def _lifetime(given: JsonValue, limits: Limits) -> int:
+    """How long a host may keep the listing, in milliseconds: never longer than we believe it ourselves."""
+    most = int(limits.reverify_seconds * 1000)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        return 0
+    return min(int(given), most)

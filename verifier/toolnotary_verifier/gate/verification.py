@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gate's own listings: asked for, paged to the end, judged, and what waited for them released."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue, Repeat
+from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
+from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
+from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.refusal import Held
+from toolnotary_verifier.gate.report import Report
+from toolnotary_verifier.gate.shape import misspells
+from toolnotary_verifier.gate.snapshot import Snapshot
+from toolnotary_verifier.gate.view import Attempt, Page, Record, View
+from toolnotary_verifier.gate.waiting import Waiting
+from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, frame, notification, request
+from toolnotary_verifier.limits import Limits
+from toolnotary_verifier.listing import Listing
+from toolnotary_verifier.surface import Surface, assemble
+from toolnotary_verifier.verdict import Judgement
+
+Judge = Callable[[Surface], Judgement]
+
+_FIRST_PAUSE = 1.0
+_NOTICES = 32
+
+
+class Verification:
+    """Listings of all views of one connection.
+
+    Attributes:
+        judge: decides what of a surface may pass.
+        prefix: how the ids of our own requests begin; nobody can know it before the first one is sent.
+        waiting: requests of the host that wait for it.
+    """
+
+    def __init__(self, judge: Judge, *, server: str, limits: Limits) -> None:
+        self.judge = judge
+        self.prefix = f"toolnotary-{os.urandom(12).hex()}-"
+        self._report = Report(server)
+        self.waiting = Waiting(self._report, server=server, limits=limits)
+        self._limits = limits
+        self._sent = 0
+        self._under_way: dict[str, Record] = {}
+
+    def is_current(self, record: Record, now: float) -> bool:
+        """Whether what is verified may be used without listing again."""
+        return record.fresh and now - record.verified_at < self._limits.reverify_seconds
+
+    def hold(self, record: Record, held: Held, turn: Turn) -> None:
+        """Keep a request until a listing has ended that began late enough for it; begin one if need be."""
+        record.fresh = False
+        ticket = record.ticket + 1 if record.attempt is None or record.due else record.ticket
+        if self.waiting.add(record, held, ticket, turn.effects) and record.attempt is None:
+            self._begin(record, turn)
+
+    # Our own requests
+
+    def _begin(self, record: Record, turn: Turn) -> None:
+        limits = self._limits
+        seconds = limits.listing_seconds if self._sent else limits.first_start_seconds
+        record.due = False
+        record.ticket += 1
+        listing = Listing(record.kind, limits=limits)
+        record.attempt = Attempt(listing, "", record.ticket, turn.now + seconds)
+        self._ask(record, record.attempt, turn)
+
+    def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
+        self._sent += 1
+        attempt.own_id = f"{self.prefix}{self._sent:08d}"
+        self._under_way[attempt.own_id] = record
+        params = attempt.listing.params
+        if record.view.meta is not None:
+            params = {**params, "_meta": record.view.meta}
+        turn.effects.to_server.append(
+            frame(request(attempt.own_id, LIST_METHOD[record.kind], params or None))
+        )
+
+    def is_own(self, request_id: JsonValue) -> bool:
+        """Whether an id is one of ours, or looks like one."""
+        return isinstance(request_id, str) and request_id.startswith(self.prefix)
+
+    def recall(self, line: bytes, turn: Turn) -> bool:
+        """Take a page that is, byte for byte, one of the last verified listing; False if it is none."""
+        for own_id, record in self._under_way.items():
+            attempt = record.attempt
+            if attempt is None or not attempt.same or len(attempt.pages) >= len(record.pages):
+                continue
+            known = record.pages[len(attempt.pages)]
+            if known.repeat is not None and known.repeat.id_in(line) == own_id:
+                del self._under_way[own_id]
+                self._receive(record, known, len(line), turn)
+                return True
+        return False
+
+    def take(self, message: JsonObject, line: bytes, turn: Turn, *, alone: bool) -> None:
+        """Take an answer to one of our requests; it never reaches the host.
+
+        Args:
+            message: the message, whose id is one of ours.
+            line: the frame that it stood in.
+            turn: what follows.
+            alone: whether nothing else stood in that frame.
+        """
+        record = self._under_way.pop(message["id"], None)
+        if record is None or record.attempt is None:
+            turn.effects.note("stray-answer", "an answer to a listing that nobody waits for was dropped")
+        elif misspells(message) or ("error" in message) == ("result" in message):
+            self._fail(record, "was answered ambiguously by this server", turn)
+        elif "error" in message:
+            self._take_error(record, message["error"], turn)
+        else:
+            record.attempt.same = False
+            page = Page(Repeat.of(line) if alone else None, message["result"])
+            self._receive(record, page, len(line), turn)
+
+    def _take_error(self, record: Record, failed: JsonValue, turn: Turn) -> None:
+        code = failed.get("code") if isinstance(failed, dict) else None
+        if code == METHOD_NOT_FOUND:
+            # A server without this list: nothing is listed (MCP: capabilities).
+            record.absent = True
+            record.pages = []
+            self._complete(record, turn)
+            return
+        shown = str(int(code)) if isinstance(code, int) else "without a code"
+        self._fail(record, f"could not be listed: the server answered with error {shown[:20]}", turn)
+
+    def lose(self, line: bytes, why: str, turn: Turn) -> bool:
+        """Fail the listing whose answer this unreadable line is; False if it is none."""
+        for own_id, record in self._under_way.items():
+            if own_id.encode("ascii") in line:
+                del self._under_way[own_id]
+                self._fail(record, f"was answered by something unreadable ({why})", turn)
+                return True
+        return False
+
+    def _receive(self, record: Record, page: Page, size: int, turn: Turn) -> None:
+        attempt = record.attempt
+        if attempt is None:
+            return
+        try:
+            done = attempt.listing.receive(page.result, size)
+        except InvalidInput as refused:
+            self._fail(record, f"could not be listed: {refused.message} ({refused.code})", turn)
+            return
+        attempt.pages.append(page)
+        if done:
+            record.absent = False
+            self._complete(record, turn)
+        else:
+            self._ask(record, attempt, turn)
+
+    def _complete(self, record: Record, turn: Turn) -> None:
+        attempt = record.attempt
+        if attempt is None:
+            return
+        same = bool(attempt.pages) and attempt.same and len(attempt.pages) == len(record.pages)
+        if not (same and record.snapshot is not None and record.view.judgement is not None):
+            record.entries = attempt.listing.entries
+            record.first_page = attempt.listing.first_page
+            record.pages = attempt.pages
+            try:
+                self.judge_view(record.view, turn.effects)
+            except ToolnotaryError as refused:
+                self._fail(record, f"could not be judged ({refused.code})", turn)
+                return
+        record.fresh = not record.due
+        self._release(record, attempt, turn, failure="")
+
+    def _fail(self, record: Record, why: str, turn: Turn) -> None:
+        record.forget()
+        turn.effects.note("listing-failed", f"{record.kind} listing {why}")
+        if record.attempt is not None:
+            self._release(record, record.attempt, turn, failure=why)
+
+    def _release(self, record: Record, attempt: Attempt, turn: Turn, *, failure: str) -> None:
+        """What waited for this listing goes on; what came too late for it begins the next."""
+        record.attempt = None
+        record.verified_at = turn.now
+        doubled = min(max(_FIRST_PAUSE, record.pause * 2), self._limits.quiet_seconds)
+        record.pause = doubled if record.due else _FIRST_PAUSE
+        record.not_before = turn.now + record.pause
+        self.waiting.release(record, attempt.ticket, turn.effects, failure=failure)
+        for key, (ticket, line) in list(record.notices.items()):
+            if ticket <= attempt.ticket:
+                turn.effects.to_host.append(line)
+                del record.notices[key]
+        if record.waiting:
+            self._begin(record, turn)
+
+    # Judging
+
+    def judge_view(self, view: View, effects: Effects) -> list[Kind]:
+        """Judge all that is known under a view and replace its snapshots; returns the lists that changed.
+
+        Raises:
+            ToolnotaryError: the judge could not tell; nothing is verified then.
+        """
+        listed = {kind: record.entries for kind, record in view.records.items() if record.entries is not None}
+        about = view.about
+        surface = assemble(
+            listed,
+            instructions=about.instructions,
+            inspected=(Kind.INSTRUCTIONS,) if about.is_known else (),
+            protocol_version=about.protocol_version,
+            server_info=about.server_info,
+            capabilities=about.capabilities,
+            limits=self._limits,
+        )
+        view.judgement = None
+        was_fresh = {kind: view.records[kind].fresh for kind in listed}
+        for kind in listed:
+            view.records[kind].fresh = False  # in case that the judge raises
+        view.judgement = judgement = self.judge(surface)
+        changed = []
+        for kind, entries in listed.items():
+            record = view.records[kind]
+            passing = list(_in_order(kind, entries, judgement))
+            record.fresh = was_fresh[kind]
+            if record.snapshot is None or record.snapshot.definitions != passing:
+                first_page = record.first_page
+                record.snapshot = Snapshot(kind, passing, first_page=first_page, limits=self._limits)
+                changed.append(kind)
+        self._report.judged(judgement, effects)
+        return changed
+
+    # Changes that the server announces
+
+    def announce(self, record: Record, subscription: str, line: bytes, turn: Turn) -> None:
+        """A list_changed: verify again, as often as is bearable, and tell the host afterwards.
+
+        Args:
+            record: the list.
+            subscription: tells notices apart that the host must get one by one.
+            line: the notice, to be forwarded.
+            turn: what follows.
+        """
+        record.fresh = False
+        if record.attempt is None and turn.now > record.verified_at + self._limits.listing_seconds:
+            record.pause, record.not_before = _FIRST_PAUSE, turn.now
+        record.due = True
+        if len(record.notices) < _NOTICES or subscription in record.notices:
+            record.notices[subscription] = (record.ticket + 1, line)
+        if record.attempt is None and turn.now >= record.not_before:
+            self._begin(record, turn)
+
+    # Time
+
+    def deadline(self, views: Iterable[View]) -> float | None:
+        """When `wake` has something to do, None if never."""
+        times = [record.attempt.deadline for record in self._under_way.values() if record.attempt]
+        times += [record.not_before for record in _scheduled(views)]
+        return min(times, default=None)
+
+    def wake(self, views: Iterable[View], turn: Turn) -> None:
+        """Give up what took too long, begin what had to wait."""
+        for own_id, record in list(self._under_way.items()):
+            if record.attempt is not None and turn.now >= record.attempt.deadline:
+                del self._under_way[own_id]
+                cancelled = {"requestId": own_id, "reason": "it took too long"}
+                turn.effects.to_server.append(frame(notification("notifications/cancelled", cancelled)))
+                self._fail(record, "was not answered in time by this server", turn)
+        for record in _scheduled(views):
+            if turn.now >= record.not_before:
+                self._begin(record, turn)
+
+
+def _scheduled(views: Iterable[View]) -> list[Record]:
+    """Lists that the server said to have changed, and that have to wait for their verification."""
+    records = [record for view in views for record in view.records.values()]
+    return [record for record in records if record.due and record.attempt is None]
+
+
+def _in_order(kind: Kind, entries: list[JsonValue], judgement: Judgement) -> Iterator[Definition]:
+    """What passes, once each, in the order in which the server lists it."""
+    seen = set()
+    for entry in entries:
+        name = entry.get(NAME_MEMBER[kind]) if isinstance(entry, dict) else None
+        if isinstance(name, str) and name not in seen and (kind, name) in judgement.forward:
+            seen.add(name)
+            yield judgement.forward[kind, name]

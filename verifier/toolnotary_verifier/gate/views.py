@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Under which protocol revision and client capabilities a request sees the server."""
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue, canonical_bytes
+from toolnotary_verifier.gate.view import View
+from toolnotary_verifier.jsonrpc import META_CAPABILITIES, META_VERSION
+from toolnotary_verifier.limits import Limits
+
+# What belongs to one request alone and must not stand in requests of our own.
+_OF_ONE_REQUEST = frozenset(("progressToken", "io.modelcontextprotocol/logLevel"))
+_HANDSHAKE = b""
+
+
+class Views:
+    """The views of one connection, least recently used first."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._views: dict[bytes, View] = {_HANDSHAKE: View()}
+
+    @property
+    def handshake(self) -> View:
+        """The view of the handshake era, of which a connection has one."""
+        return self._views[_HANDSHAKE]
+
+    def all(self) -> list[View]:
+        """Every view."""
+        return list(self._views.values())
+
+    def of(self, params: JsonValue) -> View | None:
+        """The view that a request belongs to; None if too many others are in use.
+
+        Raises:
+            CanonicalError: its capabilities can be read in more than one way.
+        """
+        meta = stateless_meta(params)
+        if meta is None:
+            return self.handshake
+        facts = [meta[META_VERSION], meta.get(META_CAPABILITIES)]
+        key = canonical_bytes(facts, max_depth=self._limits.message_depth, parsed=True)
+        view = self._views.pop(key, None)
+        if view is None:
+            if len(self._views) > self._limits.views and not self._forget_one():
+                return None
+            view = View(meta={})
+        view.meta = {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST}
+        self._views[key] = view
+        return view
+
+    def restart(self) -> View:
+        """The handshake view as it is before anything was said."""
+        view = self.handshake
+        if not view.is_busy:
+            view = self._views[_HANDSHAKE] = View()
+        return view
+
+    def _forget_one(self) -> bool:
+        for key, view in self._views.items():
+            if key != _HANDSHAKE and not view.is_busy:
+                del self._views[key]
+                return True
+        return False
+
+
+def stateless_meta(params: JsonValue) -> JsonObject | None:
+    """`_meta` of a request of the stateless era, None for the handshake era (2026-07-28: `_meta`)."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) and META_VERSION in meta else None

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
+
+from dataclasses import replace
+
+from toolnotary_verifier.canonical import JsonValue
+from toolnotary_verifier.gate.effects import Effects
+from toolnotary_verifier.gate.refusal import INVALID_PARAMS, Held, refuse
+from toolnotary_verifier.gate.report import Report, why_withheld
+from toolnotary_verifier.gate.view import Record, View
+from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, error, frame
+from toolnotary_verifier.limits import Limits
+
+
+class Waiting:
+    """What the host asked for and nobody has answered yet.
+
+    Attributes:
+        awaiting: views by the folded ids of `initialize` and `server/discover` requests that the server has.
+    """
+
+    def __init__(self, report: Report, *, server: str, limits: Limits) -> None:
+        self.awaiting: dict[str, View] = {}
+        self._held: dict[str, tuple[Record, Held]] = {}
+        self._report = report
+        self._server = server
+        self._limits = limits
+        self._count = 0
+        self._bytes = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no answer of the server can be one that the host waits for and that is ours to give."""
+        return not self._count and not self.awaiting
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether requests are held back here."""
+        return self._count > 0
+
+    def has(self, key: str | None) -> bool:
+        """Whether a request of this folded id is held: the server never got it."""
+        return key is not None and key in self._held
+
+    def add(self, record: Record, held: Held, ticket: int, effects: Effects) -> bool:
+        """Hold a request until the listing with this ticket has ended; False if it was refused instead."""
+        limits = self._limits
+        if self._count >= limits.held_requests or self._bytes + len(held.line) > limits.held_bytes:
+            if held.key:
+                effects.to_host.append(refuse(held, self._server, "came while too many requests waited"))
+            effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
+            return False
+        kept = replace(held, ticket=ticket)
+        record.waiting.append(kept)
+        self._count += 1
+        self._bytes += len(kept.line)
+        if kept.key:
+            self._held[kept.key] = (record, kept)
+        return True
+
+    def cancel(self, key: str) -> bool:
+        """Drop a request that is held; False if none of that id is."""
+        found = self._held.get(key)
+        if found is None:
+            return False
+        record, held = found
+        record.waiting.remove(held)
+        self._drop(held)
+        return True
+
+    def release(self, record: Record, ticket: int, effects: Effects, *, failure: str) -> None:
+        """Settle what waited for this listing; what came too late for it goes on waiting."""
+        ready = [held for held in record.waiting if held.ticket <= ticket]
+        record.waiting = [held for held in record.waiting if held.ticket > ticket]
+        for held in ready:
+            self._drop(held)
+            self.settle(record, held, effects, failure=failure)
+
+    def settle(self, record: Record, held: Held, effects: Effects, *, failure: str = "") -> None:
+        """Answer or forward one request by what is verified now.
+
+        Args:
+            record: the list that it needs.
+            held: the request.
+            effects: where its answer, or the request itself, goes.
+            failure: why nothing is verified now, if nothing is.
+        """
+        if not failure and record.snapshot is not None:
+            if held.name is None:
+                self._list(
+                    held, record.snapshot.answer(held.id, held.cursor, stateless=held.stateless), effects
+                )
+                return
+            if held.name in record.snapshot.names:
+                effects.to_server.append(held.line)
+                return
+        why = failure or why_withheld(record.view.judgement, held.kind, held.name or "")
+        if held.name is None and record.absent:
+            text = f"method not found: {LIST_METHOD[record.kind]}"
+            effects.to_host.append(frame(error(held.id, METHOD_NOT_FOUND, text)))
+            return
+        if held.key:
+            effects.to_host.append(refuse(held, self._server, why))
+        if held.name is not None:
+            self._report.refused(held.kind, held.name, why, effects)
+
+    def _list(self, held: Held, answer: bytes | None, effects: Effects) -> None:
+        text = "the cursor belongs to no listing that is current; list again from the start"
+        effects.to_host.append(answer or frame(error(held.id, INVALID_PARAMS, text)))
+
+    def _drop(self, held: Held) -> None:
+        self._count -= 1
+        self._bytes -= len(held.line)
+        self._held.pop(held.key, None)
+
+
+def answerable(request_id: JsonValue) -> bool:
+    """Whether an answer can be given to this id."""
+    return isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
