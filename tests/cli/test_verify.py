@@ -11,7 +11,8 @@ import pytest
 from conftest import ROOT
 
 from toolnotary_cli.main import main
-from toolnotary_verifier.manifest import Manifest
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.manifest import Manifest, UnnamedManifest
 
 MANIFEST = forge.weather()
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "verify.json").read_text(encoding="utf-8"))
@@ -163,6 +164,24 @@ def test_every_profile_of_the_manifest_itself_is_contained(capsys: pytest.Captur
         "default",
         "legacy",
     ]
+
+
+def test_every_variant_of_a_name_in_the_source_has_to_be_signed() -> None:
+    document = json.loads(MANIFEST.canonical)
+    del document["server"]
+    more = {"definition": {**ALERTS, "title": "not signed"}, "profiles": ["legacy"]}
+    variants = [*document["tools"]["get_alerts"], more]
+    for order in (variants, variants[::-1]):
+        document["tools"]["get_alerts"] = order
+        Path("capture.json").write_text(json.dumps(document), encoding="utf-8")
+        try:
+            UnnamedManifest.parse(Path("capture.json").read_bytes())
+        except InvalidInput:
+            continue  # variants stand in the order of their digests
+        assert verify("--key", "publisher.pub", "capture.json") == 1
+        assert verify("--key", "publisher.pub", "capture.json#default") == 0
+        return
+    raise AssertionError("neither order is the canonical one")
 
 
 def test_an_equivalent_listing_passes_unless_the_policy_says_otherwise() -> None:

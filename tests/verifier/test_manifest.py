@@ -76,33 +76,6 @@ def test_no_digest_of_a_part_is_stored(manifest: Manifest) -> None:
         assert not any(digest.hex.encode() in manifest.canonical for digest in digests)
 
 
-def test_a_surface_that_is_a_part_of_one_profile_fits_it(manifest: Manifest) -> None:
-    some = forge.surface(forge.tool("get_alerts", description="Tells what to beware of."))
-    assert manifest.fitting(some) == ("default", "legacy")
-    assert manifest.fitting(manifest.surface("legacy")) == ("legacy",)
-
-
-def test_definitions_of_two_profiles_together_fit_none(manifest: Manifest) -> None:
-    """DESIGN, manifest: profiles do not mix."""
-    second = assemble({Kind.TOOL: [forge.tool("a", title="default"), forge.tool("b", title="default")]})
-    first = assemble({Kind.TOOL: [forge.tool("a", title="legacy"), forge.tool("b", title="legacy")]})
-    both = UnnamedManifest.build(
-        profiles={"x": (Profile.of(first), first), "y": (Profile.of(second), second)}
-    )
-    mixed = assemble({Kind.TOOL: [forge.tool("a", title="legacy"), forge.tool("b", title="default")]})
-    assert both.fitting(first) == ("x",)
-    assert both.fitting(mixed) == ()
-    assert [definition.name for definition in both.strangers(mixed, "x")] == ["b"]
-
-
-def test_a_surface_with_an_unreadable_tool_fits_nothing(manifest: Manifest) -> None:
-    live = forge.surface(
-        forge.tool("get_alerts", description="Tells what to beware of."), {"title": "no name"}
-    )
-    assert live.faults
-    assert manifest.fitting(live) == ()
-
-
 def test_a_surface_with_faults_cannot_be_built_and_the_error_names_them() -> None:
     broken = forge.surface(forge.tool("fine"), forge.tool("twice", title="a"), forge.tool("twice", title="b"))
     with pytest.raises(InvalidInput) as caught:
@@ -318,17 +291,11 @@ def test_every_kind_of_definition_is_kept() -> None:
         everything, transport="streamable-http", client_capabilities=["roots", "elicitation", "roots"]
     )
     unnamed = UnnamedManifest.build(profiles={"default": (about, everything)})
-    assert unnamed.surface("default").definitions == everything.definitions
+    shown = unnamed.profile("default")
+    assert {key: found for key, (found,) in shown.items()} == everything.definitions
     assert unnamed.profiles["default"] == about
     assert about.client_capabilities == ("elicitation", "roots")
     assert b"100000000000000000000" in unnamed.canonical
-
-
-def test_a_name_with_two_variants_in_one_profile_is_a_fault_of_its_surface(manifest: Manifest) -> None:
-    two = Manifest.parse(edited(manifest, put("tools", "many", value=variants(2))))
-    assert [(fault.name, fault.code) for fault in two.surface("default").faults] == [
-        ("many", "ambiguous-name")
-    ]
 
 
 def test_a_capture_may_be_laid_out_by_anyone_but_has_no_server(manifest: Manifest) -> None:
@@ -387,7 +354,7 @@ tools = st.lists(
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c"]), tools, min_size=1), st.none() | st.text(max_size=5))
-def test_whatever_is_built_reads_back_and_every_surface_fits_its_profile(
+def test_whatever_is_built_reads_back_and_every_profile_shows_its_surface(
     listed: dict[str, list[Any]], instructions: str | None
 ) -> None:
     surfaces: dict[str, Surface] = {}
@@ -404,5 +371,4 @@ def test_whatever_is_built_reads_back_and_every_surface_fits_its_profile(
     manifest = unnamed.named(server=forge.SERVER, version=forge.VERSION)
     assert Manifest.parse(manifest.canonical) == manifest
     for name, live in surfaces.items():
-        assert name in manifest.fitting(live)
-        assert manifest.surface(name).definitions == live.definitions
+        assert {key: found for key, (found,) in manifest.profile(name).items()} == live.definitions

@@ -25,7 +25,6 @@ from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.naming import Artifact, profile_name, remote_url
 from toolnotary_verifier.profile import Profile
 from toolnotary_verifier.shape import array, ascending, members
-from toolnotary_verifier.surface import Surface, assemble
 
 SCHEMA = "https://toolnotary.dev/manifest/v1"
 # Where the definitions of each kind stand. `instructions` have no name and are an array of texts.
@@ -95,37 +94,6 @@ class Contents:
         return {
             key: frozenset(v.definition.digest for v in variants) for key, variants in self.variants.items()
         }
-
-    def fitting(self, surface: Surface) -> tuple[str, ...]:
-        """The profiles that every definition of `surface` fits exactly; a subset of a profile fits it.
-
-        None fits where the surface has faults: what cannot be read cannot be compared.
-        """
-        if surface.faults:
-            return ()
-        return tuple(name for name in self.profiles if not self.strangers(surface, name))
-
-    def strangers(self, surface: Surface, profile: str) -> tuple[Definition, ...]:
-        """The definitions of `surface` that `profile` does not hold exactly so."""
-        known = self.profile(profile)
-        return tuple(
-            live
-            for key, live in surface.definitions.items()
-            if all(live.digest != definition.digest for definition in known.get(key, ()))
-        )
-
-    def surface(self, profile: str) -> Surface:
-        """What a server in this profile says; a name with several variants is a fault, as in one listing."""
-        about = self.profiles[profile]
-        entries: dict[Kind, list[JsonValue]] = {kind: [] for kind in Kind}
-        for (kind, _), definitions in self.profile(profile).items():
-            entries[kind].extend(definition.value for definition in definitions)
-        return assemble(
-            entries,
-            protocol_version=about.protocol_version,
-            server_info=about.server_info,
-            capabilities=about.capabilities,
-        )
 
 
 class Parts(TypedDict):

@@ -112,7 +112,11 @@ def verify_publish(
     digest = Digest.of(manifest)
     if statement.manifest_digest != digest:
         said = statement.manifest_digest
-        raise Refused("subject-digest", f"the statement is about {said}, the manifest is {digest}")
+        raise Refused(
+            "subject-digest",
+            f"the statement is about {said}, the manifest is {digest}",
+            remedy="take manifest and bundle of one publication, byte for byte",
+        )
     # 10. The bytes are a manifest.
     content = Manifest.parse(manifest, limits=limits)
     # 11. and 12. Statement and manifest name one server and version, the one that was asked for.
@@ -152,7 +156,11 @@ def _signing_key(bundle: Bundle, trusted: Mapping[str, PublicKey]) -> PublicKey:
         raise ConfigurationError("trusted-key-id", f"{key.key_id} is filed under {envelope.key_id}")
     # 5. Its signature, by its own algorithm, over payload type and payload.
     if not envelope.is_signed_by(key):
-        raise Refused("signature-invalid", f"this is no signature of {key.key_id} over this statement")
+        raise Refused(
+            "signature-invalid",
+            f"this is no signature of {key.key_id} over this statement",
+            remedy="fetch the bundle anew; if it stays so, somebody changed it: ask the publisher",
+        )
     return key
 
 

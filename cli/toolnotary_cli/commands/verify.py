@@ -2,6 +2,7 @@
 """`toolnotary verify`: who signed a manifest, whether they may, and whether a surface is what they signed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,11 @@ from toolnotary_cli.trailing import TrailingCommand
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Source
+    from toolnotary_cli.subject import Key
+    from toolnotary_verifier.definition import Definition
     from toolnotary_verifier.keys import PublicKey
     from toolnotary_verifier.policy import Policy
+    from toolnotary_verifier.surface import Surface
     from toolnotary_verifier.verdict import Judgement
     from toolnotary_verifier.verify import VerifiedManifest
 
@@ -87,12 +91,12 @@ def command(
         version=version,
     )
     _refuse_revoked(verified, rules)
-    judgements = {}
+    judgements: list[tuple[str, Judgement]] = []
     if source is not None or argv:
         url = registry or rules.registry_url
         judgements = _contained(verified, one(source, argv), rules, url=url, offline=offline)
     output.result(_document(verified, judgements), list(_lines(verified, judgements)))
-    return exits.FINE if all(_passes(judgement) for judgement in judgements.values()) else exits.OBJECTION
+    return exits.FINE if all(_passes(judgement) for _, judgement in judgements) else exits.OBJECTION
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -127,8 +131,8 @@ def _refuse_revoked(verified: "VerifiedManifest", policy: "Policy") -> None:
 
 def _contained(
     verified: "VerifiedManifest", source: "Source", policy: "Policy", *, url: str | None, offline: bool
-) -> "dict[str, Judgement]":
-    """The judgement of each surface of a source, by its profile's name there."""
+) -> "list[tuple[str, Judgement]]":
+    """The judgement of each surface of a source, with its profile's name there."""
     from toolnotary_cli.subject import load
     from toolnotary_verifier.decide import decide
     from toolnotary_verifier.pins import KnownProfile, Pins
@@ -140,10 +144,18 @@ def _contained(
         sequence=verified.sequence,
     )
     subject = load(source, registry=url, offline=offline, limits=policy.limits)
-    return {
-        name: decide(manifest.server, surface, pins, policy=policy)
+    return [
+        (name, decide(manifest.server, shown, pins, policy=policy))
         for name, surface in subject.surfaces.items()
-    }
+        for shown in _each_variant(surface, subject.variants.get(name, {}))
+    ]
+
+
+def _each_variant(surface: "Surface", variants: "Mapping[Key, Sequence[Definition]]") -> "Iterator[Surface]":
+    """Surfaces that together show every definition which a name may have in a profile of a source."""
+    for number in range(max((len(found) for found in variants.values()), default=1)):
+        chosen = {key: found[min(number, len(found) - 1)] for key, found in variants.items()}
+        yield replace(surface, definitions={**surface.definitions, **chosen})
 
 
 def _passes(judgement: "Judgement") -> bool:
@@ -152,7 +164,9 @@ def _passes(judgement: "Judgement") -> bool:
     return judgement.outcome is Outcome.VERIFIED
 
 
-def _document(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]") -> dict[str, object]:
+def _document(
+    verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgement]]"
+) -> dict[str, object]:
     from toolnotary_verifier.statement import time_text
 
     predicate = verified.statement.predicate
@@ -183,17 +197,17 @@ def _document(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]
                     for verdict in judgement.verdicts
                 ],
             }
-            for profile, judgement in judgements.items()
+            for profile, judgement in judgements
         ],
     }
 
 
-def _lines(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]") -> Iterator[str]:
+def _lines(verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgement]]") -> Iterator[str]:
     from toolnotary_verifier.statement import time_text
 
     predicate = verified.statement.predicate
     name = f"{predicate.server}@{shown(predicate.version)}"
-    if all(_passes(judgement) for judgement in judgements.values()):
+    if all(_passes(judgement) for _, judgement in judgements):
         yield f"{styled('verified', 'good')}  {name}, sequence {predicate.sequence}"
     else:
         yield f"{styled('drift', 'bad')}     {name}, sequence {predicate.sequence}, does not hold all of this"
@@ -201,7 +215,7 @@ def _lines(verified: "VerifiedManifest", judgements: "Mapping[str, Judgement]") 
     yield f"manifest  {verified.manifest.digest}"
     if predicate.expires_at:
         yield f"expires   {time_text(predicate.expires_at)}"
-    for profile, judgement in judgements.items():
+    for profile, judgement in judgements:
         where = f" {shown(profile)}" if profile else ""
         if _passes(judgement):
             yield f"surface{where}: {len(judgement.forward)} definitions, all as signed"
