@@ -4,6 +4,7 @@
 A server that fails likes to print what it was given, and one that is told to can put it into a description.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -59,8 +60,7 @@ class Concealed:
 
 
 def _of_command(source: CommandSource) -> list[str]:
-    told = {word.recorded for word in take_apart(source.argv).words}
-    hidden = [word for word in source.argv if word not in told]
+    hidden = Counter(source.argv) - Counter(word.recorded for word in take_apart(source.argv).words)
     return [part for word in hidden for part in _parts(word)] + _variables(source.environment)
 
 
