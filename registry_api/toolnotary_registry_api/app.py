@@ -130,12 +130,12 @@ def look_up_version(
 def read_blob(request: Request, digest: str, storage: StorageDep) -> Response:
     """A manifest or bundle, byte for byte as it was signed."""
     asked = Digest.from_text(f"sha256:{digest}")
-    headers = {"etag": f'"{asked}"', "cache-control": IMMUTABLE}
-    if _is_known(request, headers["etag"]):
-        return Response(status_code=304, headers=headers)
     blob = storage.blob(asked)
     if blob is None:
         raise Refused("not-in-registry", f"no object has the digest {asked}")
+    headers = {"etag": f'"{asked}"', "cache-control": IMMUTABLE}
+    if _is_known(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
     return Response(blob.content, media_type=blob.media_type, headers=headers)
 
 

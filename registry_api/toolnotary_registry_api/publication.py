@@ -38,7 +38,7 @@ def publish(storage: Storage, submission: Submission, *, at: datetime) -> Public
     if stored is not None and (stored.manifest, stored.bundle) == (manifest.digest, bundle):
         # Nothing enters, so nothing is checked: a pipeline may run again after its key was retired.
         return Publication(entry=stored, created=False)
-    keys = storage.keys(patterns_for(manifest.server))
+    keys = storage.namespace_keys(patterns_for(manifest.server))
     verified = admit(submission, manifest, keys=keys, at=at)
     proposed = Entry(
         server=manifest.server,
@@ -71,7 +71,7 @@ def claim(storage: Storage, pattern: str, pem: bytes, *, at: datetime) -> Namesp
     pattern, public_key = key_pattern(pattern), PublicKey.from_pem(pem)
     key = NamespaceKey(pattern=pattern, key_id=public_key.key_id, public_key=public_key.to_pem(), added_at=at)
     with storage.writing(pattern) as writing:
-        for known in writing.keys([pattern]):
+        for known in writing.namespace_keys([pattern]):
             if known.key_id == key.key_id and known.retired_at is None:
                 return known
         writing.add_key(key)
@@ -86,7 +86,7 @@ def retire(storage: Storage, pattern: str, key_id: str, *, at: datetime) -> Name
         CannotTell: `database-unreachable`.
     """
     with storage.writing(pattern) as writing:
-        for known in writing.keys([pattern]):
+        for known in writing.namespace_keys([pattern]):
             if known.key_id == key_id and known.retired_at is None:
                 writing.retire_key(known, at=at)
                 return known

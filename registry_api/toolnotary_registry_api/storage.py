@@ -99,7 +99,7 @@ class Writing:
             )
         )
 
-    def keys(self, patterns: Sequence[str] | None = None) -> tuple[NamespaceKey, ...]:
+    def namespace_keys(self, patterns: Sequence[str] | None = None) -> tuple[NamespaceKey, ...]:
         """The keys of these patterns, retired ones included; of all patterns for None."""
         return _keys(self._session, patterns)
 
@@ -177,7 +177,7 @@ class Storage:
             row = connection.execute(statement).one_or_none()
         return None if row is None else Blob(media_type=row[0], content=row[1])
 
-    def keys(self, patterns: Sequence[str] | None = None) -> tuple[NamespaceKey, ...]:
+    def namespace_keys(self, patterns: Sequence[str] | None = None) -> tuple[NamespaceKey, ...]:
         """The keys of these patterns, retired ones included; of all patterns for None."""
         with self._reading() as session:
             return _keys(session, patterns)

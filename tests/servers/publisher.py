@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A publisher for tests: a key, and releases signed with it, good ones and ones that lie."""
 
+import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -30,6 +31,14 @@ class Release:
     @property
     def digest(self) -> Digest:
         return Digest.of(self.manifest)
+
+    @property
+    def submission(self) -> dict[str, str]:
+        """The body of a publication."""
+        return {
+            "manifest": base64.b64encode(self.manifest).decode(),
+            "bundle": base64.b64encode(self.bundle).decode(),
+        }
 
 
 def manifest(

@@ -71,16 +71,17 @@ def database(kind: str, folder: Path) -> Iterator[str]:
     if kind == "sqlite":
         yield f"sqlite:///{folder / 'registry.sqlite'}"
         return
-    with closing(_connection()) as connection:
+    with closing(postgresql()) as connection:
         name = f"toolnotary_test_{uuid4().hex}"
         connection.execute(f'CREATE DATABASE "{name}"')
         try:
             yield _url(connection, name)
         finally:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def _connection() -> psycopg.Connection:
+def postgresql() -> psycopg.Connection:
+    """A connection to a server on which databases may be made and dropped."""
     failures = []
     for server in _SERVERS:
         try:

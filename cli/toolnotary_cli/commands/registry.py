@@ -47,7 +47,7 @@ def add_key(*, pattern: str, public_key: BinaryIO, database: str | None, output:
 def list_keys(*, pattern: str | None, database: str | None, output: Output) -> None:
     """List the keys, retired ones included, of PATTERN or of all."""
     with _storage(database) as storage:
-        keys = storage.keys(None if pattern is None else [pattern])
+        keys = storage.namespace_keys(None if pattern is None else [pattern])
     output.result({"keys": [_document(key) for key in keys]}, [_line(key) for key in keys])
 
 
