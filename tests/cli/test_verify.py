@@ -84,6 +84,14 @@ def test_the_policy_says_who_may_sign_for_which_server(capsys: pytest.CaptureFix
     assert capsys.readouterr().err.count("unknown-key") == 2
 
 
+def test_a_projects_policy_grants_nothing_until_the_user_accepted_it(tmp_path: Path) -> None:
+    """DESIGN, lockfile, policy, state: project files only restrict."""
+    (tmp_path / ".git").mkdir()
+    Path(policy(("io.github.acme/*", forge.PUBLISHER))).rename("toolnotary.toml")
+    assert verify() == 1
+    assert verify("--policy", "toolnotary.toml") == 0
+
+
 def test_a_manifest_under_another_servers_name_is_judged_by_that_servers_keys() -> None:
     """Claiming a name picks the keys of that name, and then the statement must be theirs."""
     rules = policy(("io.github.acme/*", forge.PUBLISHER), ("io.github.other/*", forge.STRANGER))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary verify`: who signed a manifest, whether they may, and whether a surface is what they signed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,16 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from toolnotary_cli import exits, options
-from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.output import Output
 from toolnotary_cli.trailing import TrailingCommand
 
 if TYPE_CHECKING:
-    from toolnotary_cli.source import Source
-    from toolnotary_cli.subject import Key
-    from toolnotary_verifier.definition import Definition
     from toolnotary_verifier.keys import PublicKey
     from toolnotary_verifier.policy import Policy
-    from toolnotary_verifier.surface import Surface
     from toolnotary_verifier.verdict import Judgement
     from toolnotary_verifier.verify import VerifiedManifest
 
@@ -67,15 +62,18 @@ def command(
     Exit code 0: verified. 1: not signed as required, or the SOURCE differs. 4: a file is not valid.
     """
     from toolnotary_cli import places
+    from toolnotary_cli.proof import contained, document, lines, passes
     from toolnotary_cli.source import one
     from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import Manifest
     from toolnotary_verifier.policy import Policy
+    from toolnotary_verifier.state import State
     from toolnotary_verifier.verify import verify_publish
 
     raw = _read(manifest, DEFAULT_LIMITS.manifest_bytes)
     files = places.policy_files(policy)
-    rules = Policy.load(personal=files.personal, project=files.project)
+    accepted = State.load(places.state_file()).history.values
+    rules = Policy.load(personal=files.personal, project=files.project, accepted=accepted)
     # Which keys count depends on the name in bytes that nobody verified yet: a lie here picks another name's
     # keys, and then the statement must be theirs.
     named = Manifest.parse(raw).server
@@ -94,9 +92,9 @@ def command(
     judgements: list[tuple[str, Judgement]] = []
     if source is not None or argv:
         url = registry or rules.registry_url
-        judgements = _contained(verified, one(source, argv), rules, url=url, offline=offline)
-    output.result(_document(verified, judgements), list(_lines(verified, judgements)))
-    return exits.FINE if all(_passes(judgement) for _, judgement in judgements) else exits.OBJECTION
+        judgements = contained(verified, one(source, argv), rules, url=url, offline=offline)
+    output.result(document(verified, judgements), lines(verified, judgements))
+    return exits.FINE if all(passes(judgement) for _, judgement in judgements) else exits.OBJECTION
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -127,108 +125,3 @@ def _refuse_revoked(verified: "VerifiedManifest", policy: "Policy") -> None:
 
     if verified.manifest.digest in policy.revoked:
         raise Refused("revoked", f"the policy revokes {verified.manifest.digest}")
-
-
-def _contained(
-    verified: "VerifiedManifest", source: "Source", policy: "Policy", *, url: str | None, offline: bool
-) -> "list[tuple[str, Judgement]]":
-    """The judgement of each surface of a source, with its profile's name there."""
-    from toolnotary_cli.subject import load
-    from toolnotary_verifier.decide import decide
-    from toolnotary_verifier.pins import KnownProfile, Pins
-
-    manifest = verified.manifest
-    pins = Pins(
-        profiles=tuple(KnownProfile.of(manifest, name) for name in manifest.profiles),
-        signer=verified.signer.identity,
-        sequence=verified.sequence,
-    )
-    subject = load(source, registry=url, offline=offline, limits=policy.limits)
-    return [
-        (name, decide(manifest.server, shown, pins, policy=policy))
-        for name, surface in subject.surfaces.items()
-        for shown in _each_variant(surface, subject.variants.get(name, {}))
-    ]
-
-
-def _each_variant(surface: "Surface", variants: "Mapping[Key, Sequence[Definition]]") -> "Iterator[Surface]":
-    """Surfaces that together show every definition which a name may have in a profile of a source."""
-    for number in range(max((len(found) for found in variants.values()), default=1)):
-        chosen = {key: found[min(number, len(found) - 1)] for key, found in variants.items()}
-        yield replace(surface, definitions={**surface.definitions, **chosen})
-
-
-def _passes(judgement: "Judgement") -> bool:
-    from toolnotary_verifier.verdict import Outcome
-
-    return judgement.outcome is Outcome.VERIFIED
-
-
-def _document(
-    verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgement]]"
-) -> dict[str, object]:
-    from toolnotary_verifier.statement import time_text
-
-    predicate = verified.statement.predicate
-    return {
-        "schema": "https://toolnotary.dev/output/verify/v1",
-        "server": predicate.server,
-        "version": predicate.version,
-        "sequence": predicate.sequence,
-        "digest": verified.manifest.digest,
-        "signer": verified.signer.identity,
-        "issuedAt": time_text(predicate.issued_at),
-        "expiresAt": time_text(predicate.expires_at) if predicate.expires_at else None,
-        "supersedes": predicate.supersedes,
-        "source": predicate.source.to_json() if predicate.source else None,
-        "surfaces": [
-            {
-                "profile": profile or None,
-                "outcome": judgement.outcome.value,
-                "verdicts": [
-                    {
-                        "kind": verdict.kind.value,
-                        "name": verdict.name,
-                        "reason": verdict.reason.value,
-                        "live": verdict.live,
-                        "signed": verdict.pinned,
-                        "detail": verdict.detail,
-                    }
-                    for verdict in judgement.verdicts
-                ],
-            }
-            for profile, judgement in judgements
-        ],
-    }
-
-
-def _lines(verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgement]]") -> Iterator[str]:
-    from toolnotary_verifier.statement import time_text
-
-    predicate = verified.statement.predicate
-    name = f"{predicate.server}@{shown(predicate.version)}"
-    if all(_passes(judgement) for _, judgement in judgements):
-        yield f"{styled('verified', 'good')}  {name}, sequence {predicate.sequence}"
-    else:
-        yield f"{styled('drift', 'bad')}     {name}, sequence {predicate.sequence}, does not hold all of this"
-    yield f"signer    {verified.signer.identity}"
-    yield f"manifest  {verified.manifest.digest}"
-    if predicate.expires_at:
-        yield f"expires   {time_text(predicate.expires_at)}"
-    for profile, judgement in judgements:
-        where = f" {shown(profile)}" if profile else ""
-        if _passes(judgement):
-            yield f"surface{where}: {len(judgement.forward)} definitions, all as signed"
-            continue
-        yield f"surface{where}: not what was signed"
-        yield from _differences(judgement)
-    yield styled("this tells who signed the definitions, and nothing of what the server does", "dim")
-
-
-def _differences(judgement: "Judgement") -> Iterator[str]:
-    from toolnotary_verifier.verdict import Reason
-
-    for verdict in judgement.verdicts:
-        if verdict.reason is not Reason.VERIFIED:
-            detail = f": {verdict.detail}" if verdict.detail else ""
-            yield f"  {verdict.reason.value}  {verdict.kind.value} {shown(verdict.name)}{detail}"
