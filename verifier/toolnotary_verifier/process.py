@@ -13,7 +13,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, Self
 
@@ -64,6 +65,22 @@ class Process:
         """Send a signal to the server itself; nothing happens where it has ended."""
         with contextlib.suppress(OSError, ValueError):
             self._popen.send_signal(number)
+
+    def when_ended(self, tell: Callable[[], None]) -> None:
+        """Have `tell` called whenever a child of ours ended: it must be quick, and ask `wait(0)` which one.
+
+        From the main thread only: on POSIX it takes the signal that says so.
+        """
+        if sys.platform == "win32":
+            threading.Thread(target=lambda: (self._popen.wait(), tell()), daemon=True).start()
+        else:
+            signal.signal(signal.SIGCHLD, lambda _number, _frame: tell())
+            tell()  # it may have ended before
+
+    def close_input(self) -> None:
+        """Tell the server that nothing more will come."""
+        with contextlib.suppress(OSError):
+            self.stdin.close()
 
     def terminate(self) -> None:
         """Ask the server and its whole group to end (on Windows: the server, at once)."""

@@ -26,11 +26,15 @@ class Report:
     """Remembers what was told, so that the same thing is not told again."""
 
     def __init__(self, server: str) -> None:
-        self._server = server
+        self._server = escape(server, limit=200)
+        self._remedy = f"to see why: toolnotary explain {self._server}"
         self._told: dict[str, None] = {}
 
     def judged(self, judgement: Judgement, effects: Effects) -> None:
         """Tell a judgement, if it is news."""
+        self._remedy = f"to review: toolnotary approve {self._server}"
+        if judgement.outcome is Outcome.UNPINNED:
+            self._remedy = f"to pin it: toolnotary lock --server {self._server} -- COMMAND"
         if not self._is_news(f"{judgement.outcome} {judgement.change_set} {len(judgement.verdicts)}"):
             return
         objections = judgement.objections
@@ -45,17 +49,14 @@ class Report:
         more = f" and {len(objections) - _NAMED} more" if len(objections) > _NAMED else ""
         effects.note(
             "withheld",
-            f"{judgement.outcome}: withheld {', '.join(named)}{more}; "
-            f"to review: toolnotary approve {self._server}",
+            f"{judgement.outcome}: withheld {', '.join(named)}{more}; {self._remedy}",
         )
 
     def refused(self, kind: Kind, name: str, why: str, effects: Effects) -> None:
         """Tell that a call was refused, once for each name and reason."""
         if self._is_news(f"{kind} {name} {why}"):
             shown = escape(name, limit=120)
-            effects.note(
-                "refused", f"refused {kind} {shown}: {why}; to review: toolnotary approve {self._server}"
-            )
+            effects.note("refused", f"refused {kind} {shown}: {why}; {self._remedy}")
 
     def _is_news(self, what: str) -> bool:
         if what in self._told:

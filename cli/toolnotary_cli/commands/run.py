@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary run`: a server behind the gate. A host starts it in place of the server."""
+
+from pathlib import Path
+
+import click
+
+from toolnotary_cli import options
+from toolnotary_cli.trailing import TrailingCommand
+
+
+@click.command(cls=TrailingCommand)
+@click.option(
+    "--server", metavar="NAME", help="The name that the server is pinned under; else its launch decides."
+)
+@options.lockfile
+@options.policy
+def command(*, argv: tuple[str, ...], server: str | None, lockfile: Path | None, policy: Path | None) -> int:
+    """Start a server and let only pinned definitions through.
+
+    Speaks MCP over standard input and output on both sides; everything that is no listing and no call passes
+    byte for byte. Definitions that are not as pinned are withheld, calls to them are refused, and standard
+    error says which and how to review them. Pins and policy come from --lockfile and --policy, their
+    variables, or your personal files, never from the working directory.
+
+    Exit code: that of the server. 1: its launch is not the pinned one, and it was not started. 3: it cannot
+    be started.
+    """
+    from toolnotary_cli.guarding import guard
+
+    if not argv:
+        raise click.UsageError("say which server to start, behind --")
+    return guard(argv, server=server, lockfile=lockfile, policy=policy)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `run` does: find out what the server is held to, start it, and put the gate in front of it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolnotary_cli.opening import open_project
+from toolnotary_verifier import process
+from toolnotary_verifier.decide import decide
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate import Gate
+from toolnotary_verifier.pinning import load_pins, record_outcome
+from toolnotary_verifier.pins import Pins
+from toolnotary_verifier.shells.log import Log
+from toolnotary_verifier.shells.stdio import Proxy
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Judgement, Reason
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.project import Project
+
+
+def guard(argv: Sequence[str], *, server: str | None, lockfile: Path | None, policy: Path | None) -> int:
+    """Run a server behind the gate until it ends; returns its exit code.
+
+    Raises:
+        Refused: `identity`, before anything is started; or what keeps a signed entry from counting.
+        CannotTell: `server-start`, `object-missing`.
+        ConfigurationError: `server-ambiguous`, or a file that cannot be read.
+        InvalidInput: a file that is not valid.
+    """
+    project = open_project(lockfile=lockfile, policy=policy, nearby=False)
+    launch = project.launch(argv, environment=os.environ, folder=Path.cwd())
+    name = server or _pinned_name(project, launch)
+    # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
+    pins = Pins() if name is None else load_pins(project, server=name, launch=launch)
+    if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
+        raise Refused(
+            "identity",
+            f"{escape(name or '', limit=120)} was not started: {pins.standing.detail}",
+            remedy="pin this launch too with toolnotary lock, if it is right",
+        )
+    shown = name or Path(argv[0]).name
+    log = Log(shown)
+    recorder = _Recorder(project, launch, name, log)
+
+    def judge(surface: Surface) -> Judgement:
+        judgement = decide(shown, surface, pins, policy=project.policy)
+        if Kind.TOOL in surface.inspected:
+            recorder.last = judgement
+        return judgement
+
+    child = process.start(argv, stderr="inherit", contained=True)
+    proxy = Proxy(child, Gate(judge, server=shown), log, afterwards=recorder.record)
+    return proxy.run()
+
+
+def _pinned_name(project: "Project", launch: "Launch") -> str | None:
+    """The name that the launch is pinned under, None if it is not.
+
+    Raises:
+        ConfigurationError: `server-ambiguous`.
+    """
+    names = sorted({entry.server for entry in project.lockfile.launched(launch.identity)})
+    if len(names) > 1:
+        shown = ", ".join(escape(name, limit=80) for name in names)
+        raise ConfigurationError(
+            "server-ambiguous", f"this launch is pinned under {shown}", remedy="say --server NAME"
+        )
+    return names[0] if names else None
+
+
+class _Recorder:
+    """Writes in which state the server was seen, for `status`; never from the threads that relay."""
+
+    def __init__(self, project: "Project", launch: "Launch", server: str | None, log: Log) -> None:
+        self.last: Judgement | None = None
+        self._recorded: Judgement | None = None
+        self._project = project
+        self._launch = launch
+        self._server = server
+        self._log = log
+
+    def record(self) -> None:
+        """Record the last judgement, if it is new."""
+        judgement = self.last
+        if judgement is None or judgement is self._recorded or self._server is None:
+            return
+        self._recorded = judgement
+        try:
+            record_outcome(self._project, judgement, server=self._server, launch=self._launch)
+        except ToolnotaryError as error:
+            self._log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")

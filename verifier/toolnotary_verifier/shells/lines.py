@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of a stream into lines, and lines into a descriptor (MCP, transports: one message a line)."""
+
+import os
+import threading
+from collections import deque
+
+_MOST_AT_ONCE = 1 << 20
+
+
+class Lines:
+    """Cuts a stream at line feeds and nowhere else; what is not yet a line is kept, within bounds."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that this chunk completes, each with its line feed.
+
+        Raises:
+            ValueError: a line is longer than allowed.
+        """
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._keep(chunk)
+            return []
+        if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
+            return [chunk]
+        lines = chunk[:end].split(b"\n")
+        lines.pop()
+        lines = [line + b"\n" for line in lines]
+        if self._parts:
+            self._keep(lines[0])
+            lines[0] = self.rest()
+        if end < len(chunk):
+            self._keep(chunk[end:])
+        return lines
+
+    def rest(self) -> bytes:
+        """What is kept, which is no line if the stream ends here."""
+        line = b"".join(self._parts)
+        self._parts.clear()
+        self._size = 0
+        return line
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._most:
+            raise ValueError(f"a line of more than {self._most} bytes")
+        self._parts.append(part)
+
+
+class Outlet:
+    """A descriptor that several threads write frames to, in the order in which they were put here.
+
+    `put` never blocks and `drain` may: a thread that must not wait for this descriptor puts, and leaves
+    draining to another.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._frames: deque[bytes] = deque()
+        self._writing = threading.Lock()
+        self._is_open = True
+
+    def put(self, frame: bytes) -> None:
+        """Queue a frame."""
+        self._frames.append(frame)
+
+    @property
+    def queued(self) -> int:
+        """How many frames wait to be written."""
+        return len(self._frames)
+
+    def drain(self) -> bool:
+        """Write what is queued, by whomever; False if nobody reads the other end any more."""
+        while self._frames:
+            with self._writing:
+                batch = self._take()
+                if not self._is_open:
+                    continue
+                try:
+                    _write(self._descriptor, batch)
+                except OSError:
+                    self._is_open = False
+        return self._is_open
+
+    def finish(self, seconds: float) -> None:
+        """Wait until all is written, but no longer than this."""
+        if self._writing.acquire(timeout=seconds):
+            self._writing.release()
+
+    def close(self) -> None:
+        """Write what is queued, and take nothing more."""
+        self.drain()
+        with self._writing:
+            self._is_open = False
+
+    def _take(self) -> bytes:
+        frames = self._frames
+        if len(frames) == 1:
+            return frames.popleft()
+        batch, size = [], 0
+        while frames and size < _MOST_AT_ONCE:
+            batch.append(frames.popleft())
+            size += len(batch[-1])
+        return b"".join(batch)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    written = os.write(descriptor, content)
+    if written < len(content):
+        view = memoryview(content)
+        while written < len(content):
+            written += os.write(descriptor, view[written:])

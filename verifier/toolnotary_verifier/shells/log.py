@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines for people on standard error, as many as they can read."""
+
+import contextlib
+import os
+import threading
+import time
+
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate import Entry
+
+_BURST = 200
+_A_SECOND = 10.0
+_SHOWN = 800
+
+
+class Log:
+    """Writes `toolnotary: SERVER: TEXT` to a descriptor; beyond a rate, lines are counted and left out."""
+
+    def __init__(self, server: str, *, descriptor: int = 2) -> None:
+        self._prefix = f"toolnotary: {escape(server, limit=200)}: "
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._left = float(_BURST)
+        self._at = time.monotonic()
+        self._dropped = 0
+        self._noise = 0
+
+    def entry(self, entry: Entry) -> None:
+        """Tell what the gate did; the text is escaped already."""
+        if entry.code == "noise":
+            with self._lock:
+                self._noise += 1
+                count = self._noise
+            self.line(f"on its standard output, no message ({count}): {entry.text}")
+        else:
+            self.line(f"{entry.text} [{entry.code}]")
+
+    def line(self, text: str) -> None:
+        """One line, escaped here once more."""
+        with self._lock:
+            now = time.monotonic()
+            self._left = min(float(_BURST), self._left + (now - self._at) * _A_SECOND)
+            self._at = now
+            if self._left < 1:
+                self._dropped += 1
+                return
+            self._left -= 1
+            dropped, self._dropped = self._dropped, 0
+        missing = f"{self._prefix}{dropped} more lines were left out\n" if dropped else ""
+        shown = f"{missing}{self._prefix}{escape(text, limit=_SHOWN)}\n"
+        with contextlib.suppress(OSError):  # nobody reads it: no reason to stop guarding
+            os.write(self._descriptor, shown.encode("utf-8", "backslashreplace"))

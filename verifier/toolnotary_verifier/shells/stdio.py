@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stdio proxy: a gate between our standard streams and those of a server that we started.
+
+Two threads relay, one for each direction; a third wakes the gate at its deadlines and writes what one
+direction has to say to its own side, so that neither ever waits for the descriptor that the other needs. The
+main thread waits for signals and for the end: of the host, of the server, or of the gate.
+
+Ending follows MCP (lifecycle: shutdown, stdio): standard input closed, then SIGTERM, then SIGKILL, each after
+a pause, and nothing that the server started is left behind.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Final
+
+from toolnotary_verifier import process
+from toolnotary_verifier.gate import Effects, Gate, Side
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.process import Process
+from toolnotary_verifier.shells.lines import Lines, Outlet
+from toolnotary_verifier.shells.log import Log
+
+GATE_FAILED: Final = 70
+LINE_TOO_LONG: Final = 1
+_CHUNK: Final = 64 << 10
+_PAUSE: Final = 2.0  # seconds between the steps of ending a server
+_FLUSH: Final = 5.0
+# A host that asks and asks without reading waits once so many answers are queued for it.
+_QUEUED: Final = 64
+
+
+class Proxy:
+    """One connection from the first byte to the end of the server."""
+
+    def __init__(
+        self,
+        server: Process,
+        gate: Gate,
+        log: Log,
+        *,
+        afterwards: Callable[[], None] = lambda: None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """A proxy that has not begun.
+
+        Args:
+            server: the started server.
+            gate: decides about every frame.
+            log: where people read what was done.
+            afterwards: called, by neither of the threads that relay, after the gate had something to say.
+            limits: bounds on lines.
+        """
+        self._server = server
+        self._gate = gate
+        self._log = log
+        self._afterwards = afterwards
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._to_host = Outlet(1)
+        self._to_server = Outlet(server.stdin.fileno())
+        self._events: SimpleQueue[tuple[str, int]] = SimpleQueue()
+        self._wakes: SimpleQueue[None] = SimpleQueue()
+        self._is_host_gone = False
+
+    def run(self) -> int:
+        """Relay until it is over; returns the exit code of the server (`docs/reference/proxy.md`)."""
+        process.binary_standard_streams()
+        for number in process.FORWARDED:
+            signal.signal(number, self._signalled)
+        self._server.when_ended(lambda: self._events.put(("exited", 0)))
+        self._thread(lambda: self._relay(Side.HOST, 0, self._to_server), "host")
+        reader = self._thread(
+            lambda: self._relay(Side.SERVER, self._server.stdout.fileno(), self._to_host), "server"
+        )
+        self._thread(self._keep_time, "time")
+        code = self._until_the_end()
+        ended = self._server.end()
+        reader.join(_FLUSH)  # what the server said last still goes out
+        self._to_host.finish(_FLUSH)
+        self._afterwards()
+        return ended if code is None else code
+
+    # Threads
+
+    def _thread(self, target: Callable[[], None], name: str) -> threading.Thread:
+        def guarded() -> None:
+            try:
+                target()
+            except Exception as error:  # noqa: BLE001 - whatever dies here, the connection must not go on
+                self._log.line(f"the proxy failed and closes the connection: {type(error).__name__}: {error}")
+                self._events.put(("failed", GATE_FAILED))
+
+        thread = threading.Thread(target=guarded, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def _relay(self, side: Side, descriptor: int, ahead: Outlet) -> None:
+        """Read frames from one side until it ends; what goes on is written here, the rest by `_keep_time`."""
+        lines = Lines(self._limits.line_bytes)
+        receive, lock, clock = self._gate.receive, self._lock, time.monotonic
+        while chunk := _read(descriptor):
+            try:
+                frames = lines.feed(chunk)
+            except ValueError as error:
+                self._log.line(f"{error} from the {side.value} ends the connection")
+                self._events.put(("failed", LINE_TOO_LONG))
+                return
+            said: list[Effects] = []
+            with lock:
+                for frame in frames:
+                    effects = receive(side, frame, clock())
+                    if effects is None:
+                        ahead.put(frame)
+                    else:
+                        self._queue(effects)
+                        said.append(effects)
+            if said:
+                self._tell(said)
+            if not ahead.drain() and side is Side.SERVER:
+                self._events.put(("host-closed", 0))
+                return
+            if side is Side.HOST and self._to_host.queued > _QUEUED:
+                self._to_host.drain()
+        self._last(side, lines.rest(), ahead)
+        self._events.put((f"{side.value}-closed", 0))
+
+    def _last(self, side: Side, rest: bytes, ahead: Outlet) -> None:
+        """A line that never ended is judged like any other, and goes on as it is."""
+        if rest:
+            with self._lock:
+                effects = self._gate.receive(side, rest, time.monotonic())
+                if effects is None:
+                    ahead.put(rest)
+                else:
+                    self._queue(effects)
+            if effects is not None:
+                self._tell([effects])
+            ahead.drain()
+
+    def _queue(self, effects: Effects) -> None:
+        for frame in effects.to_server:
+            self._to_server.put(frame)
+        for frame in effects.to_host:
+            self._to_host.put(frame)
+
+    def _tell(self, said: list[Effects]) -> None:
+        for effects in said:
+            for entry in effects.log:
+                self._log.entry(entry)
+            if effects.close is not None:
+                self._events.put(("failed", GATE_FAILED))
+        self._wakes.put(None)
+
+    def _keep_time(self) -> None:
+        while True:
+            with self._lock:
+                deadline = self._gate.deadline
+            try:
+                self._wakes.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+            except Empty:
+                with self._lock:
+                    effects = self._gate.wake(time.monotonic())
+                    self._queue(effects)
+                self._tell([effects])
+            self._to_server.drain()
+            self._to_host.drain()
+            self._afterwards()
+            if self._is_host_gone:
+                self._events.put(("written", 0))
+
+    # The end
+
+    def _signalled(self, number: int, _frame: FrameType | None) -> None:
+        self._events.put(("signal", number))
+
+    def _until_the_end(self) -> int | None:
+        """Wait until the server has ended or must be ended; the exit code where it is not the server's."""
+        steps = [self._server.terminate]
+        due: float | None = None
+        while True:
+            try:
+                event, number = self._events.get(
+                    timeout=None if due is None else max(0.0, due - time.monotonic())
+                )
+            except Empty:
+                if not steps:
+                    return None
+                steps.pop()()
+                due = time.monotonic() + _PAUSE
+                continue
+            if event == "failed":
+                return number
+            if event == "exited" and self._has_exited():
+                return None
+            if self._must_end(event, number) and due is None:
+                due = time.monotonic() + _PAUSE
+
+    def _has_exited(self) -> bool:
+        self._server.collect()
+        return self._server.wait(0) is not None
+
+    def _must_end(self, event: str, number: int) -> bool:
+        """Whether this event begins the end of the server, if it does not end by itself."""
+        if event == "signal":
+            self._server.send_signal(number)
+            return True
+        if event == "server-closed":
+            return True
+        self._is_host_gone = self._is_host_gone or event == "host-closed"
+        if not self._is_host_gone or self._is_waiting():
+            return False
+        self._to_server.close()
+        self._server.close_input()
+        return True
+
+    def _is_waiting(self) -> bool:
+        with self._lock:
+            return self._gate.is_waiting
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""
