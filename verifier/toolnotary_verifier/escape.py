@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text from a server, made safe to show: what cannot be seen is spelled out as `\\u{e0041}`."""
+r"""Text from a server, made safe to show: what cannot be seen is spelled out as `\u{e0041}`."""
 
 _CLUSTERS = ((0x00, 0x1F), (0x7F, 0xA0), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F))
 _FORMATS = ((0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF))
@@ -22,5 +22,7 @@ def escape(text: str, *, keep: str = "", limit: int | None = None) -> str:
         limit: characters after which the rest is cut and counted, for one-line messages.
     """
     shown = text if limit is None or len(text) <= limit else text[:limit]
+    if shown is text and text.isascii() and text.isprintable():
+        return text  # nearly every name is; a manifest has thousands of them
     spelled = "".join(c if c in keep or not is_invisible(c) else f"\\u{{{ord(c):x}}}" for c in shown)
     return spelled if shown is text else f"{spelled}... ({len(text) - len(shown)} more characters)"
