@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolnotary_cli.looking import Seen
     from toolnotary_cli.source import Source
     from toolnotary_cli.verdicts import Row
+    from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.project import Project
 
@@ -95,7 +96,27 @@ class _Look:
         shown = "" if launch is None else launch.display
         if is_file(source):
             return self._judged(server, look(self._project, source), shown)
-        return self._row(server, shown, lambda: look(self._project, source, offline=self._offline))
+        named = server
+
+        def seen() -> "Seen":
+            self._refuse_other_launch(named, launch)
+            return look(self._project, source, offline=self._offline)
+
+        return self._row(server, shown, seen)
+
+    def _refuse_other_launch(self, server: str, launch: "Launch | None") -> None:
+        """What does not belong to the server is not even started.
+
+        Raises:
+            Refused: `identity`.
+        """
+        from toolnotary_verifier.errors import Refused
+        from toolnotary_verifier.pinning import load_pins
+        from toolnotary_verifier.verdict import Reason
+
+        standing = load_pins(self._project, server=server, launch=launch).standing
+        if standing is not None and standing.reason is Reason.IDENTITY:
+            raise Refused("identity", standing.detail, remedy="another launch is pinned with toolnotary lock")
 
     def at_entries(self, server: str | None, *, start: bool) -> "list[Row]":
         """The rows of the lockfile's entries."""
