@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from toolnotary_verifier.arguments import CommandLine, Word
 from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
@@ -22,8 +22,8 @@ from toolnotary_verifier.commandline import program_name, take_apart
 from toolnotary_verifier.contents import Contents
 from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.launchers import pypi_name
 from toolnotary_verifier.naming import Artifact
+from toolnotary_verifier.purl import Purl
 from toolnotary_verifier.secrecy import MASK, mask_url
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -72,13 +72,16 @@ class Launch:
         """
         if not argv or not argv[0]:
             raise InvalidInput("launch-empty", "no command to start", remedy="put the command behind --")
+        argv = [_text(word) for word in argv]
         line = take_apart(argv)
         paths = _Paths(base, folder or base, environment.get("HOME") or environment.get("USERPROFILE"))
         identity: JsonObject = {
             "type": "stdio",
             "argv": [paths.word(word, word.identity) for word in line.words if word.identity is not None],
         }
-        variables = code_loading({**environment, **line.variables})
+        variables = code_loading(
+            {name: _text(value) for name, value in {**environment, **line.variables}.items()}
+        )
         if variables:
             identity["environment"] = variables
         recorded = [paths.word(word, word.recorded) for word in line.words]
@@ -150,7 +153,7 @@ class Launch:
 
     def _starts(self, artifacts: Sequence[Artifact]) -> bool:
         """Whether all packages that are named, or the executable by its name, are among the artifacts."""
-        purls = [_Purl.parse(artifact.purl) for artifact in artifacts]
+        purls = [Purl.parse(artifact.purl) for artifact in artifacts]
         if self.packages:
             return all(any(purl.names(*package) for purl in purls) for package in self.packages)
         return any(
@@ -195,6 +198,14 @@ def startable(recorded: JsonObject, *, base: Path, environment: Mapping[str, str
             expanded = str(Path(environment.get("HOME") or Path.home()) / expanded[2:])
         words.append(expanded)
     return words
+
+
+def _text(word: str) -> str:
+    """A word without lone surrogates, by which Python stands in for bytes that are no UTF-8."""
+    try:
+        return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return word.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _expanded(word: str, environment: Mapping[str, str]) -> str:
@@ -269,52 +280,3 @@ def _file_digest(file: Path) -> str | None:
             return "sha256:" + hashlib.file_digest(content, "sha256").hexdigest()
     except OSError:
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Purl:
-    """A package URL taken apart (https://github.com/package-url/purl-spec)."""
-
-    type: str
-    name: str  # namespace and name, percent-decoded
-    version: str
-    repository: str
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        body, _, _ = text.removeprefix("pkg:").partition("#")
-        body, _, qualifiers = body.partition("?")
-        type_, _, rest = body.partition("/")
-        name, _, version = rest.rpartition("@") if "@" in rest else (rest, "", "")
-        found = dict(one.partition("=")[::2] for one in qualifiers.split("&") if one)
-        return cls(type_.lower(), unquote(name), unquote(version), unquote(found.get("repository_url", "")))
-
-    def names(self, ecosystem: str, name: str) -> bool:
-        """Whether this is the package of that name (`oci` for container images, `NAME@DIGEST` allowed)."""
-        if ecosystem == "oci":
-            return self.type in ("docker", "oci") and _is_image(name, self)
-        if ecosystem == "pypi":
-            return self.type == "pypi" and pypi_name(self.name) == pypi_name(name)
-        return self.type == ecosystem and self.name == name
-
-
-def _is_image(image: str, purl: _Purl) -> bool:
-    """Whether a container image, its tag already left out, is the one of a `docker` or `oci` purl."""
-    name, _, digest = image.partition("@")
-    if digest and purl.version.startswith("sha256:") and digest != purl.version:
-        return False
-    repository = purl.repository.removeprefix("https://").strip("/")
-    if purl.type == "docker":
-        repository = f"{repository}/{purl.name}" if repository else purl.name
-    return _full_image(name) == _full_image(repository or purl.name)
-
-
-def _full_image(name: str) -> str:
-    """An image name with the registry and namespace that container engines add (distribution reference)."""
-    first, slash, _ = name.partition("/")
-    if not slash or not ("." in first or ":" in first or first == "localhost"):
-        name = f"docker.io/{name}"
-    host, _, path = name.partition("/")
-    if host in ("docker.io", "index.docker.io"):
-        return f"docker.io/{path}" if "/" in path else f"docker.io/library/{path}"
-    return name

@@ -72,19 +72,20 @@ def mask(text: str) -> str:
     """
     if not text or is_placeholder(text):
         return text
-    if text[0] in "{[" or _looks_random(text):  # a configuration given as JSON: anything can stand in it
+    if text[0] in "{[":  # a configuration given as JSON: anything can stand in it
         return MASK
     assigned = _ASSIGNMENT.fullmatch(text)
-    if assigned and (names_secret(assigned[1]) or assigned[1].isupper()):
+    if assigned and _looks_random(assigned[1]):  # base64 ends like an assignment of nothing
+        return MASK
+    if assigned and (names_secret(assigned[1]) or assigned[1].isupper() or _looks_random(assigned[3])):
         return mask_assignment(text)
+    if _looks_random(text):
+        return MASK
     header = _HEADER.fullmatch(text)
     if header and names_secret(header[1]) and not header[3].startswith("//"):
         return mask_header(text)
     masked = _URL.sub(lambda url: mask_url(url[0]), text)
-    masked = _ISSUED.sub(MASK, _BEARER.sub(MASK, masked))
-    if assigned and _looks_random(assigned[3]):
-        return mask_assignment(masked)
-    return masked
+    return _ISSUED.sub(MASK, _BEARER.sub(MASK, masked))
 
 
 def mask_url(url: str) -> str:
