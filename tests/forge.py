@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from toolnotary_verifier.canonical import canonical_bytes
+from toolnotary_verifier.canonical import canonical_bytes, parse_message
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.envelope import pre_authentication_encoding
 from toolnotary_verifier.keys import PublicKey
@@ -58,8 +58,9 @@ def tool(name: str, **members: Any) -> dict[str, Any]:
 
 
 def surface(*tools: dict[str, Any], instructions: str | None = None, **members: Any) -> Surface:
-    """A surface with these tools."""
-    return assemble({Kind.TOOL: tools}, instructions=instructions, protocol_version="2026-07-28", **members)
+    """A surface with these tools, read from JSON as every listing is."""
+    listed = parse_message(json.dumps(tools).encode())
+    return assemble({Kind.TOOL: listed}, instructions=instructions, protocol_version="2026-07-28", **members)
 
 
 def weather(*, server: str = SERVER, version: str = VERSION) -> Manifest:

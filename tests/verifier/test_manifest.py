@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolnotary_verifier.canonical import Digest, canonical_bytes
+from toolnotary_verifier.canonical import Digest, canonical_bytes, parse_message
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.limits import DEFAULT_LIMITS
@@ -278,7 +278,7 @@ def test_versions_that_cannot_be_told_apart_are_refused(version: str) -> None:
 def test_every_kind_of_definition_is_kept() -> None:
     everything = assemble(
         {
-            Kind.TOOL: [forge.tool("t", unknown={"kept": [1.0, 10**20]})],
+            Kind.TOOL: parse_message(b'[{"name":"t","unknown":{"kept":[1.0,100000000000000000000]}}]'),
             Kind.PROMPT: [{"name": "p"}],
             Kind.RESOURCE: [{"uri": "file:///r", "name": "r"}],
             Kind.TEMPLATE: [{"uriTemplate": "file:///{x}", "name": "x"}],
@@ -359,7 +359,7 @@ def test_whatever_is_built_reads_back_and_every_profile_shows_its_surface(
 ) -> None:
     surfaces: dict[str, Surface] = {}
     for name, entries in listed.items():
-        live = assemble({Kind.TOOL: entries}, instructions=instructions)
+        live = forge.surface(*entries, instructions=instructions)
         if not live.faults:
             surfaces[name] = live
     if not surfaces:

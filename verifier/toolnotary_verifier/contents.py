@@ -118,7 +118,7 @@ def load(raw: bytes, limits: Limits) -> tuple[JsonObject, bytes]:
         InvalidInput: `manifest-schema`, `manifest-canonicalization`.
     """
     document = parse_message(raw, max_bytes=limits.manifest_bytes)
-    canonical = canonical_bytes(document, max_depth=limits.message_depth)
+    canonical = canonical_bytes(document, max_depth=limits.message_depth, parsed=True)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InvalidInput(
             "manifest-schema",
