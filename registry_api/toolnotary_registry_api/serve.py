@@ -45,14 +45,28 @@ def serve(
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        server = uvicorn.Server(config)
-        # uvicorn raises the signal that ended it once more. To end on request is no failure.
-        before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
+        server = _Server(config, lambda: announce(_url(listener)))
+
+        # uvicorn raises the signal that ended it once more, and to end on request is no failure. One that
+        # comes before uvicorn listens for it must not get lost either.
+        def end(_number: int, _frame: object) -> None:
+            server.should_exit = True
+
+        before = signal.signal(signal.SIGTERM, end)
         try:
-            announce(_url(listener))
             server.run(sockets=[listener])
         finally:
             signal.signal(signal.SIGTERM, before)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._started()
 
 
 def _listen(host: str, port: int, *, allow_remote: bool) -> socket.socket:

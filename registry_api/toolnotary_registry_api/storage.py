@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event, func
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session, col, select
 
@@ -24,7 +24,7 @@ from toolnotary_registry_api.migrations import upgrade
 from toolnotary_registry_api.settings import database_url
 from toolnotary_registry_api.tables import BlobRow, KeyEventRow, VersionRow
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.errors import CannotTell, InvalidInput
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
@@ -136,6 +136,7 @@ class Storage:
 
         Raises:
             ConfigurationError: `database-url`, `database-newer`.
+            InvalidInput: `database-corrupt`, if the file is no SQLite database.
             CannotTell: `database-unreachable`, if the file cannot be opened or the server does not answer.
         """
         storage = cls(_engine(database))
@@ -147,9 +148,12 @@ class Storage:
         except (OperationalError, InterfaceError) as error:
             storage.close()
             raise _unreachable(error) from error
-        except BaseException:
+        except BaseException as error:
             storage.close()
-            raise
+            if type(error) is not DatabaseError:
+                raise
+            message = "the database file is not one of SQLite, or damaged"
+            raise InvalidInput("database-corrupt", message, remedy="restore it from a backup") from error
         return storage
 
     def close(self) -> None:
