@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One policy file: read, checked as a whole, then applied: first what it loosens, then what it tightens."""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.errors import ConfigurationError, InvalidInput
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
+from toolnotary_verifier.verdict import Action, Reason
+
+_PATTERN = re.compile(r"[A-Za-z0-9._/*-]{1,200}")
+_PEM = re.compile(r"-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*")
+_MAX_POLICY_BYTES = 1 << 20
+_MAX_KEY_BYTES = 64 << 10
+
+
+class PolicyFile:
+    """One policy file, read and checked as a whole before any of it counts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        document = _read(path)
+        self._where = escape(str(path), limit=300)
+        self._known(
+            document,
+            "",
+            ("registry", "signers", "verdicts", "equivalences", "resources", "revoked", "timeouts"),
+        )
+        registry = self._table(document, "registry", ("url",))
+        self.registry_url = self._url(registry.get("url"))
+        self.signers = self._signers(document.get("signers", []))
+        self.actions = self._verdicts(document)
+        self.equivalences = self._choice(document, "equivalences", ("equiv/1", "none"))
+        self.resources = self._choice(document, "resources", ("note", "prompt", "block"))
+        self.revoked = self._revoked(document.get("revoked", []))
+        self.timeouts = self._timeouts(document)
+
+    def grant(self, policy: Policy, accepted: frozenset[Value] | None) -> Policy:
+        """`policy` with what this file loosens or grants, as far as accepted (None: all of it)."""
+        ignored = []
+
+        def counts(option: str, value: str) -> bool:
+            wanted = Value(option, value)
+            if accepted is None or wanted in accepted:
+                return True
+            ignored.append(wanted)
+            return False
+
+        signers = [rule for rule in self.signers if counts("signers", f"{rule.servers} {rule.key_id}")]
+        actions = {
+            reason: action
+            for reason, action in self.actions.items()
+            if action.strictness < policy.actions[reason].strictness
+            and counts(f"verdicts.{reason}", action.value)
+        }
+        changed = replace(policy, signers=(*policy.signers, *signers), actions={**policy.actions, **actions})
+        if self.registry_url not in (None, policy.registry_url) and counts(
+            "registry.url", str(self.registry_url)
+        ):
+            changed = replace(changed, registry_url=self.registry_url)
+        if (
+            self.equivalences == "equiv/1"
+            and policy.equivalences == "none"
+            and counts("equivalences", "equiv/1")
+        ):
+            changed = replace(changed, equivalences="equiv/1")
+        looser = self.resources and Action(self.resources).strictness < policy.resources.strictness
+        if looser and counts("resources", str(self.resources)):
+            changed = replace(changed, resources=Action(str(self.resources)))
+        if accepted is None and policy.limits is DEFAULT_LIMITS:
+            changed = replace(changed, limits=_with_timeouts(DEFAULT_LIMITS, self.timeouts))
+        return replace(changed, unaccepted=(*policy.unaccepted, *ignored))
+
+    def restrict(self, policy: Policy) -> Policy:
+        """`policy` with what this file makes stricter."""
+        actions = {
+            reason: action
+            for reason, action in self.actions.items()
+            if action.strictness > policy.actions[reason].strictness
+        }
+        resources = max(
+            policy.resources, Action(self.resources or "allow"), key=lambda action: action.strictness
+        )
+        shorter = {name: min(value, getattr(policy.limits, name)) for name, value in self.timeouts.items()}
+        return replace(
+            policy,
+            actions={**policy.actions, **actions},
+            resources=resources,
+            equivalences="none" if self.equivalences == "none" else policy.equivalences,
+            revoked=policy.revoked | self.revoked,
+            limits=_with_timeouts(policy.limits, shorter),
+        )
+
+    def _fail(self, code: str, message: str, remedy: str = "") -> ConfigurationError:
+        return ConfigurationError(code, f"{self._where}: {message}", remedy=remedy)
+
+    def _known(self, table: object, where: str, names: Collection[str]) -> dict[str, object]:
+        if not isinstance(table, dict):
+            raise self._fail("policy-value", f"{where} is not a table")
+        for name in table:
+            if name not in names:
+                shown = escape(f"{where}.{name}" if where else str(name), limit=120)
+                raise self._fail(
+                    "policy-unknown-key",
+                    f"no option is called {shown}",
+                    f"known are {', '.join(sorted(names))}",
+                )
+        return table
+
+    def _table(self, document: Mapping[str, object], name: str, names: Collection[str]) -> dict[str, object]:
+        return self._known(document.get(name, {}), name, names)
+
+    def _choice(self, document: Mapping[str, object], name: str, choices: tuple[str, ...]) -> str | None:
+        value = document.get(name)
+        if value is None or value in choices:
+            return None if value is None else str(value)
+        raise self._fail("policy-value", f"{name} is {_shown(value)}, expected {' or '.join(choices)}")
+
+    def _url(self, value: object) -> str | None:
+        if value is None:
+            return None
+        if not isinstance(value, str) or not re.fullmatch(r"https?://[!-~]{1,2000}", value):
+            raise self._fail(
+                "policy-value", f"registry.url is {_shown(value)}, expected an http or https URL"
+            )
+        return value
+
+    def _verdicts(self, document: Mapping[str, object]) -> dict[Reason, Action]:
+        actions = {}
+        for name, value in self._table(document, "verdicts", [reason.value for reason in Reason]).items():
+            reason = Reason(name)
+            try:
+                action = Action(str(value))
+            except ValueError:
+                raise self._fail(
+                    "policy-value", f"verdicts.{name} is {_shown(value)}, expected {', '.join(Action)}"
+                ) from None
+            looser = action.strictness < DEFAULT_ACTIONS[reason].strictness
+            if looser and not (reason in LOOSENABLE and action is Action.NOTE):
+                raise self._fail(
+                    "policy-too-lax",
+                    f"verdicts.{name} cannot be {action}: {DEFAULT_ACTIONS[reason]} is the least",
+                    f"only {' and '.join(sorted(LOOSENABLE))} can be loosened, to note",
+                )
+            actions[reason] = action
+        return actions
+
+    def _signers(self, entries: object) -> tuple[SignerRule, ...]:
+        if not isinstance(entries, list):
+            raise self._fail("policy-value", "signers is not an array of tables", "write [[signers]]")
+        rules = []
+        for entry in entries:
+            rule = self._known(entry, "signers", ("servers", "key"))
+            servers, key = rule.get("servers"), rule.get("key")
+            if not isinstance(servers, str) or not _PATTERN.fullmatch(servers):
+                raise self._fail(
+                    "policy-value", f"signers.servers is {_shown(servers)}, expected a name or pattern"
+                )
+            if not isinstance(key, str) or not key:
+                raise self._fail("policy-value", f"signers.key of {servers} is not a PEM text or file")
+            rules.append(self._signer(servers, key))
+        return tuple(rules)
+
+    def _signer(self, servers: str, key: str) -> SignerRule:
+        pem = key
+        if "-----BEGIN" not in key:
+            path = self._path.parent / key
+            try:
+                with path.open("rb") as file:
+                    pem = file.read(_MAX_KEY_BYTES).decode("ascii", "replace")
+            except (OSError, ValueError):
+                raise self._fail(
+                    "policy-key", f"the key of {servers} cannot be read from {escape(str(path), limit=300)}"
+                ) from None
+        found = _PEM.fullmatch(pem.strip() + "\n")
+        try:
+            spki = base64.b64decode("".join(found[1].split()), validate=True) if found else b""
+        except binascii.Error:
+            spki = b""
+        if not spki:
+            raise self._fail("policy-key", f"the key of {servers} is not one public key in PEM form")
+        return SignerRule(servers, pem.strip() + "\n", "sha256:" + hashlib.sha256(spki).hexdigest())
+
+    def _revoked(self, entries: object) -> frozenset[Digest]:
+        if not isinstance(entries, list):
+            raise self._fail("policy-value", "revoked is not an array of digests")
+        try:
+            return frozenset(Digest.from_text(entry) for entry in entries)
+        except InvalidInput as error:
+            raise self._fail("policy-value", f"revoked: {error.message}") from None
+
+    def _timeouts(self, document: Mapping[str, object]) -> dict[str, float]:
+        members = {"listing": "listing_seconds", "first-start": "first_start_seconds"}
+        found = {}
+        for name, value in self._table(document, "timeouts", members).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
+                raise self._fail(
+                    "policy-value", f"timeouts.{name} is {_shown(value)}, expected seconds from 0 to 3600"
+                )
+            found[members[name]] = float(value)
+        return found
+
+
+def _read(path: Path) -> dict[str, object]:
+    import tomllib
+
+    where = escape(str(path), limit=300)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_MAX_POLICY_BYTES + 1)
+    except OSError as error:
+        raise ConfigurationError(
+            "policy-unreadable", f"{where}: {(error.strerror or 'cannot be read').lower()}"
+        ) from None
+    if len(raw) > _MAX_POLICY_BYTES:
+        raise ConfigurationError("policy-syntax", f"{where}: more than {_MAX_POLICY_BYTES} bytes")
+    try:
+        return tomllib.loads(raw.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError("policy-syntax", f"{where}: {escape(str(error), limit=200)}") from None
+
+
+def _with_timeouts(limits: Limits, seconds: Mapping[str, float]) -> Limits:
+    return replace(
+        limits,
+        listing_seconds=seconds.get("listing_seconds", limits.listing_seconds),
+        first_start_seconds=seconds.get("first_start_seconds", limits.first_start_seconds),
+    )
+
+
+def _shown(value: object) -> str:
+    return escape(repr(value), limit=80)
