@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolnotary_registry_api import __version__, problems
 from toolnotary_registry_api.body import read_body
-from toolnotary_registry_api.publication import publish
+from toolnotary_registry_api.publication import BUNDLE_TYPE, MANIFEST_TYPE, publish
 from toolnotary_registry_api.settings import Settings
 from toolnotary_registry_api.storage import Storage
 from toolnotary_registry_api.wire import (
@@ -126,7 +126,12 @@ def look_up_version(
     return _version(request, storage, server, version)
 
 
-@router.api_route("/v1/blobs/sha256/{digest}", methods=["GET", "HEAD"], response_class=Response)
+@router.head("/v1/blobs/sha256/{digest}", include_in_schema=False)
+@router.get(
+    "/v1/blobs/sha256/{digest}",
+    response_class=Response,
+    responses={200: {"content": {MANIFEST_TYPE: {}, BUNDLE_TYPE: {}}}},
+)
 def read_blob(request: Request, digest: str, storage: StorageDep) -> Response:
     """A manifest or bundle, byte for byte as it was signed."""
     asked = Digest.from_text(f"sha256:{digest}")
