@@ -51,7 +51,8 @@ def judge_by(
                 verdicts.append(Verdict(*key, Reason.VERIFIED, Action.ALLOW, live.digest, known.digest))
             else:
                 reason = Reason.ADDED if known is None else Reason.CHANGED
-                verdicts.append(Verdict(*key, reason, Action.BLOCK, live.digest, known and known.digest))
+                pin = None if known is None else known.digest
+                verdicts.append(Verdict(*key, reason, Action.BLOCK, live.digest, pin))
         drift = any(not verdict.passes for verdict in verdicts)
         outcome = Outcome.DRIFT if drift else Outcome.VERIFIED
         return Judgement("acme/files", outcome, tuple(verdicts), forward)

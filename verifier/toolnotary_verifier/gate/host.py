@@ -215,7 +215,8 @@ class HostSide:
         """Batches left the protocol with 2025-06-18: they pass where they hold nothing to look at."""
         parts = list(messages(batch))
         for part in parts:
-            if not isinstance(part, dict) or misspells(part) or part.get("method") in self._gated:
+            method = part.get("method", "") if isinstance(part, dict) and not misspells(part) else None
+            if not isinstance(method, str) or method in self._gated:
                 break
         else:
             return self._respelled(batch)

@@ -86,11 +86,11 @@ class ServerSide:
         except CanonicalError as refused:
             self._withhold(message, f"it is no strict JSON: {refused.message}", effects)
             return None
-        if not _is_jsonrpc(message):
-            effects.note("noise", f"not a JSON-RPC message: {line[:_SHOWN].decode('utf-8', 'replace')}")
-            return None
         if misspells(message):
             self._withhold(message, "its keys can be read in more than one way", effects)
+            return None
+        if not _is_jsonrpc(message):
+            effects.note("noise", line[:_SHOWN].decode("utf-8", "replace"))
             return None
         key = coerced_id(message.get("id")) if "method" not in message else None
         view = verification.waiting.awaiting.get(key) if key is not None else None
@@ -104,14 +104,14 @@ class ServerSide:
         if view is not None and key is not None:
             del verification.waiting.awaiting[key]
             return self._about(view, message, effects)
-        if message.get("method") in CHANGED:
+        if "method" in message and message["method"] in CHANGED:
             return self._changed(message, line, turn)
         return message
 
     def _withhold(self, message: JsonObject, why: str, effects: Effects) -> None:
         """Keep a message back; whoever waits for it as an answer gets an error."""
         effects.note("message-withheld", f"a message of the server was withheld: {why}")
-        if "method" not in message or any(name in message for name in ("result", "error")):
+        if "method" not in message or _is_answer(message):
             self._answer(message.get("id"), effects)
 
     def _answer(self, request_id: JsonValue, effects: Effects) -> None:
@@ -225,4 +225,11 @@ class ServerSide:
 
 
 def _is_jsonrpc(message: JsonObject) -> bool:
-    return message.get("jsonrpc") == "2.0" and any(name in message for name in ("method", "result", "error"))
+    """Whether it is a message at all (JSON-RPC 2.0, sections 4 and 5)."""
+    if message.get("jsonrpc") != "2.0":
+        return False
+    return isinstance(message["method"], str) if "method" in message else _is_answer(message)
+
+
+def _is_answer(message: JsonObject) -> bool:
+    return "result" in message or "error" in message

@@ -237,7 +237,8 @@ class Verification:
             turn: what follows.
         """
         record.fresh = False
-        if record.attempt is None and turn.now > record.verified_at + self._limits.listing_seconds:
+        was_quiet = turn.now > record.verified_at + self._limits.listing_seconds
+        if record.attempt is None and not record.due and was_quiet:
             record.pause, record.not_before = _FIRST_PAUSE, turn.now
         record.due = True
         if len(record.notices) < _NOTICES or subscription in record.notices:

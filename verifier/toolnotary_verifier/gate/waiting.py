@@ -85,6 +85,10 @@ class Waiting:
             effects: where its answer, or the request itself, goes.
             failure: why nothing is verified now, if nothing is.
         """
+        if not failure and record.absent and held.name is None:
+            text = f"method not found: {LIST_METHOD[record.kind]}"
+            effects.to_host.append(frame(error(held.id, METHOD_NOT_FOUND, text)))
+            return
         if not failure and record.snapshot is not None:
             if held.name is None:
                 self._list(
@@ -95,10 +99,6 @@ class Waiting:
                 effects.to_server.append(held.line)
                 return
         why = failure or why_withheld(record.view.judgement, held.kind, held.name or "")
-        if held.name is None and record.absent:
-            text = f"method not found: {LIST_METHOD[record.kind]}"
-            effects.to_host.append(frame(error(held.id, METHOD_NOT_FOUND, text)))
-            return
         if held.key:
             effects.to_host.append(refuse(held, self._server, why))
         if held.name is not None:
