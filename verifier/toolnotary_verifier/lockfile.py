@@ -3,8 +3,8 @@
 
 A header with the recipes; a signed entry in one line, so that two branches which changed it conflict; an
 unsigned entry in one line and one more for each definition. Server name and launch are bound together. No
-times, no totals: what did not change does not show up in a diff. Sixteen section lines keep entries apart, so
-that version control can merge branches which pin different servers.
+times, no totals: what did not change does not show up in a diff. Sixty-four section lines keep entries apart,
+so that version control can merge branches which pin different servers.
 
 What stands here grants nothing by standing here: `pinning` says what counts.
 """
@@ -24,7 +24,8 @@ from toolnotary_verifier.shape import array, members, text
 
 SCHEMA: Final = "https://toolnotary.dev/lockfile/v1"
 _HEADER: Final[JsonObject] = {"canonicalization": RECIPE, "normalForm": NORMAL_RECIPE, "schema": SCHEMA}
-_SECTIONS: Final = "0123456789abcdef"
+# Insertions at one place conflict in version control, so servers are spread by their names' digests.
+_SECTIONS: Final = tuple(f"{number:02x}" for number in range(64))
 _MAX_LOCKFILE_BYTES = 64 << 20
 _MAX_LINE_BYTES = 4 << 20
 _MARKERS = (b"<<<<<<<", b"|||||||", b">>>>>>>")
@@ -202,7 +203,8 @@ class Lockfile:
 
 
 def _section(server: str) -> str:
-    return Digest.of(server.encode("utf-8", "surrogatepass")).hex[0]
+    first = int(Digest.of(server.encode("utf-8", "surrogatepass")).hex[:2], 16)
+    return _SECTIONS[first % len(_SECTIONS)]
 
 
 def _lines(entry: Entry) -> Iterator[JsonObject]:
@@ -305,7 +307,7 @@ class _Reader:
     def _take(self, value: JsonObject) -> None:
         if "section" in value:
             members(value, "a section", code=CORRUPT, required=("section",))
-            if value["section"] not in tuple(_SECTIONS):
+            if value["section"] not in _SECTIONS:
                 raise InvalidInput(CORRUPT, "a section that does not exist")
         elif "pin" in value:
             self._pin(value)
