@@ -185,6 +185,12 @@ def _fold(path: Path, raw: bytes) -> tuple[History, int]:
     return history, whole
 
 
+def _is_torn(line: bytes, *, first: bool) -> bool:
+    """Whether a last line without its line feed can only be the beginning of an event, or of a new file."""
+    start = _HEADER if first else _EVENT_START
+    return start.startswith(line) or (not first and line.startswith(start))
+
+
 def _take(history: History, number: int, event: JsonObject) -> None:
     if number > 1:
         history.add(event)
