@@ -17,6 +17,9 @@ from toolnotary_verifier.words import Origin, Piece, word_changes
 
 _SIGN = {Change.ADDED: "+", Change.REMOVED: "-", Change.CHANGED: "~"}
 _LOOK: Mapping[Change, Look] = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "warn"}
+# Steps of the search for common words in one text: fewer after the definitions that a person still reads
+# closely.
+_STEPS, _CLOSELY, _STEPS_LATER = 10_000, 100, 500
 _GUTTER = "  | "
 # Characters of an unchanged stretch that stay visible beside a change, and of a changed one before it is cut.
 _CONTEXT = 60
@@ -30,8 +33,8 @@ def review_lines(review: Review) -> Iterator[str]:
     for side, faults in (("old", review.old_faults), ("new", review.new_faults)):
         for fault in faults:
             yield _fault_line(side, fault)
-    for _, group in groupby(review.findings, key=attrgetter("kind", "name")):
-        yield from _definition(list(group))
+    for number, (_, group) in enumerate(groupby(review.findings, key=attrgetter("kind", "name"))):
+        yield from _definition(list(group), steps=_STEPS if number < _CLOSELY else _STEPS_LATER)
     for rename in review.renames:
         how = "only the name differs" if rename.exact else "they share a description or a schema"
         yield f"probably renamed: {name_text(rename.old)} -> {name_text(rename.new)} ({how})"
@@ -52,7 +55,7 @@ def _fault_line(side: str, fault: Fault) -> str:
     return f"{sign} {where}: {fault.code} on the {side} side: {shown(fault.message, limit=400)}"
 
 
-def _definition(findings: Sequence[Finding]) -> Iterator[str]:
+def _definition(findings: Sequence[Finding], *, steps: int) -> Iterator[str]:
     first = findings[0]
     whole = first.change if first.path == "" else Change.CHANGED
     look = _LOOK[whole]
@@ -60,13 +63,13 @@ def _definition(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         if finding.path:
             yield f"  {_SIGN[finding.change]} {shown(finding.path)} {finding.change}"
-        yield from _content(finding)
+        yield from _content(finding, steps)
 
 
-def _content(finding: Finding) -> Iterator[str]:
+def _content(finding: Finding, steps: int) -> Iterator[str]:
     old, new = _value(finding.old), _value(finding.new)
     if isinstance(old, str) and isinstance(new, str):
-        yield from _gutter(_pieces(word_changes(old, new)))
+        yield from _gutter(_pieces(word_changes(old, new, steps=steps)))
     elif finding.old is not None and finding.new is not None:
         yield from _gutter(f"{_removed(finding.old)} {_added(finding.new)}")
     elif finding.new is not None:
@@ -132,8 +135,8 @@ def _plain(text: str) -> str:
 
 def _spelled(text: str) -> str:
     """Escaped, and look-alikes inside words of ASCII letters spelled out."""
-    words = (_word(word) for word in _split(escape(text, keep="\n")))
-    return "".join(words)
+    shown = escape(text, keep="\n")
+    return shown if shown.isascii() else "".join(map(_word, _split(shown)))
 
 
 def _split(text: str) -> Iterator[str]:

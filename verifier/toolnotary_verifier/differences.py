@@ -19,9 +19,9 @@ from toolnotary_verifier.errors import ConfigurationError
 if TYPE_CHECKING:
     from deepdiff import DeepDiff
 
-# Leaves that deepdiff is shown in one review (some 20 microseconds each). Past it, members are compared as a
-# whole.
-_LEAVES = 200_000
+# What deepdiff is shown in one review: every value counts as often as it is deep, which is what it costs
+# there (some 15 microseconds each). Past it, members are compared as a whole.
+_EFFORT = 800_000
 # Bound on aligning one array, of which a review can meet thousands.
 _STEPS = 2_000
 
@@ -64,12 +64,12 @@ def compare_all(pairs: Iterable[tuple[Definition | None, Definition | None]]) ->
     Raises:
         ConfigurationError: `missing-extra`, if something changed and deepdiff is not installed.
     """
-    leaves = _LEAVES
+    effort = _EFFORT
     for old, new in pairs:
         if old is not None and new is not None:
             if old.digest != new.digest:
-                found, cost = _changes(old, new, leaves)
-                leaves -= cost
+                found, cost = _changes(old, new, effort)
+                effort -= cost
                 yield from found
         elif new is not None:
             yield Finding(new.kind, new.name, Change.ADDED, "", None, _text(new))
@@ -81,15 +81,20 @@ def _text(definition: Definition) -> str:
     return definition.canonical.decode("utf-8")
 
 
-def _changes(old: Definition, new: Definition, leaves: int) -> tuple[list[Finding], int]:
-    """The findings about two definitions whose digests differ, and how many leaves were looked at."""
+def _changes(old: Definition, new: Definition, effort: int) -> tuple[list[Finding], int]:
+    """The findings about two definitions whose digests differ, and the effort that they took."""
     found: list[Finding] = []
     cost = 0
     if isinstance(old.value, dict) and isinstance(new.value, dict):  # instructions are one text
-        cost = _count(old.value) + _count(new.value)
-        places = _places(old.value, new.value) if cost <= leaves else changed_members(old.value, new.value)
-        found = [_finding(old, *place) for place in places]
-        cost = cost if cost <= leaves else 0
+        members = changed_members(old.value, new.value)
+        before, after = (
+            {key: side[key] for key in members if key in side} for side in (old.value, new.value)
+        )
+        cost = _cost(before) + _cost(after)
+        if cost <= effort:
+            found = [_finding(old, *place) for place in _places(before, after)]
+        else:
+            found, cost = [_finding(old, _pointer([key]), *texts) for key, texts in members.items()], 0
     # Digests decide: what differs is never told as equal, whatever a library made of it.
     return found or [_finding(old, "", _text(old), _text(new))], cost
 
@@ -163,15 +168,15 @@ def _at(tree: object, path: Path) -> list[object]:
     return tree
 
 
-def changed_members(old: JsonObject, new: JsonObject) -> list[Place]:
-    """The members of two objects that differ, each as a whole: JSON pointer, old and new canonical text."""
+def changed_members(old: JsonObject, new: JsonObject) -> dict[str, tuple[str | None, str | None]]:
+    """The members of two objects that differ, sorted: old and new canonical text, None where none is."""
     before = {key: canonical_bytes(value).decode("utf-8") for key, value in old.items()}
     after = {key: canonical_bytes(value).decode("utf-8") for key, value in new.items()}
-    return [
-        (_pointer([key]), before.get(key), after.get(key))
+    return {
+        key: (before.get(key), after.get(key))
         for key in sorted({*before, *after})
         if before.get(key) != after.get(key)
-    ]
+    }
 
 
 def _deepdiff() -> "type[DeepDiff]":
@@ -213,9 +218,6 @@ def _pointer(path: Iterable[str | int]) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def _count(value: JsonValue) -> int:
-    if isinstance(value, dict):
-        return 1 + sum(map(_count, value.values()))
-    if isinstance(value, list):
-        return 1 + sum(map(_count, value))
-    return 1
+def _cost(value: JsonValue, depth: int = 1) -> int:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth + sum(_cost(item, depth + 1) for item in items)

@@ -22,7 +22,10 @@ def escape(text: str, *, keep: str = "", limit: int | None = None) -> str:
         limit: characters after which the rest is cut and counted, for one-line messages.
     """
     shown = text if limit is None or len(text) <= limit else text[:limit]
-    if shown is text and text.isascii() and text.isprintable():
-        return text  # nearly every name is; a manifest has thousands of them
-    spelled = "".join(c if c in keep or not is_invisible(c) else f"\\u{{{ord(c):x}}}" for c in shown)
+    if (
+        shown.isascii() and shown.isprintable()
+    ):  # nearly every name and most text; never read letter by letter
+        spelled = shown
+    else:
+        spelled = "".join(c if c in keep or not is_invisible(c) else f"\\u{{{ord(c):x}}}" for c in shown)
     return spelled if shown is text else f"{spelled}... ({len(text) - len(shown)} more characters)"

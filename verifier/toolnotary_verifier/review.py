@@ -135,7 +135,7 @@ def _notes(old: Surface, new: Surface, compared: frozenset[Kind]) -> Iterator[st
         ("capabilities", old.capabilities, new.capabilities),
     ):
         if before and after and canonical_bytes(before) != canonical_bytes(after):
-            places = ", ".join(escape(path, limit=80) for path, _, _ in changed_members(before, after))
+            places = ", ".join(escape(f"/{name}", limit=80) for name in changed_members(before, after))
             yield f"{member} differs at {places}; it is recorded, and is no definition"
     if old.protocol_version and new.protocol_version and old.protocol_version != new.protocol_version:
         versions = escape(f"{old.protocol_version} and {new.protocol_version}", limit=80)

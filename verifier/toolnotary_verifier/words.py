@@ -10,8 +10,6 @@ from toolnotary_verifier.escape import INVISIBLE
 
 __all__ = ["Origin", "Piece", "word_changes"]
 
-# Bound on the search for common words in one text.
-_STEPS = 50_000
 _SPACE = " \t\n\r"
 _HIDDEN = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in INVISIBLE)
 # White space, runs of letters and digits, and single marks; an invisible character is always a token of its
@@ -27,12 +25,17 @@ class Piece:
     text: str
 
 
-def word_changes(old: str, new: str) -> tuple[Piece, ...]:
+def word_changes(old: str, new: str, *, steps: int = 10_000) -> tuple[Piece, ...]:
     """`old` and `new` as one sequence of pieces.
 
     The pieces of BOTH and OLD joined are `old`; those of BOTH and NEW joined are `new`.
+
+    Args:
+        old: the old text.
+        new: the new text.
+        steps: bound on the search for common words, as for `align`.
     """
-    return tuple(_joined(align(_TOKEN.findall(old), _TOKEN.findall(new), steps=_STEPS)))
+    return tuple(_joined(align(_TOKEN.findall(old), _TOKEN.findall(new), steps=steps)))
 
 
 def _joined(runs: Sequence[Run]) -> Iterator[Piece]:
