@@ -174,8 +174,8 @@ def _fold(path: Path, raw: bytes) -> tuple[History, int]:
             break
         event = _event(line)
         if event is None:
-            if last and (line.startswith(_EVENT_START) or _HEADER.startswith(line)):
-                break  # a torn append: the beginning of an event, or of a new file
+            if last and _is_torn(line, first=number == 1):
+                break
             raise _corrupt(path, number, "not one JSON object in canonical form")
         try:
             _take(history, number, event)
