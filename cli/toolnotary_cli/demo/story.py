@@ -123,10 +123,10 @@ def _pin(stage: Stage) -> None:
     stage.step(
         "7. You pin the published version: its signature is verified, and name and launch are bound together"
     )
-    stage.run("lock", f"{SERVER}@{VERSION}", "--", *LAUNCH)
+    stage.run("lock", f"{SERVER}@{VERSION}", "--yes", "--", *LAUNCH)
 
     stage.step("8. You look whether the server on this machine is the one that was signed")
-    stage.run("check", SERVER, "--start")
+    stage.run("check", "--server", SERVER, "--start")
 
 
 def _turn(stage: Stage) -> None:
@@ -157,7 +157,7 @@ def _turn(stage: Stage) -> None:
     stage.run("diff", f"{lockfile}#{SERVER}", f"stdio:{' '.join(LAUNCH)}", expect=1)
 
     stage.step("13. In continuous integration, the same is one line, and its exit code stops the build")
-    stage.run("check", SERVER, "--start", expect=1)
+    stage.run("check", "--server", SERVER, "--start", expect=1)
 
 
 def _list(stage: Stage, host: Host) -> None:
