@@ -53,8 +53,9 @@ class Step:
         return STAMPS / self.name
 
     def fingerprint(self) -> str:
-        """What the built target depends on: the lock, and the interpreter or node that it was built for."""
-        made_for = platform.platform() + (_version(self.needs) if self.needs else sys.version + sys.prefix)
+        """What the built target depends on: lock, place, and the interpreter or node that it is for."""
+        made_for = f"{ROOT} {platform.platform()} "
+        made_for += _version(self.needs) if self.needs else sys.version + sys.prefix
         return hashlib.sha256(self.lock.read_bytes() + made_for.encode()).hexdigest()
 
     def is_done(self) -> bool:
@@ -75,9 +76,9 @@ def _found(program: str) -> str:
     return path
 
 
-def _run(arguments: Sequence[str | Path], *, directory: Path = ROOT) -> None:
+def _run(arguments: Sequence[str], *, directory: Path = ROOT) -> None:
     done = subprocess.run(
-        [str(argument) for argument in arguments],
+        arguments,
         cwd=directory,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -89,32 +90,25 @@ def _run(arguments: Sequence[str | Path], *, directory: Path = ROOT) -> None:
     )
     if done.returncode:
         tail = "\n    ".join(done.stdout.strip().split("\n")[-15:])
-        shown = " ".join(str(argument) for argument in arguments)
-        raise StepError(f"exit code {done.returncode} from: {shown}\n    {tail}")
+        raise StepError(f"exit code {done.returncode} from: {' '.join(arguments)}\n    {tail}")
+
+
+def _python(environment: Path) -> Path:
+    return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def _python_environment(step: Step) -> None:
     venv.create(step.target, with_pip=True, clear=True)
-    python = step.target / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    _run(
-        [
-            python,
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "install",
-            "-q",
-            "--require-hashes",
-            "-r",
-            step.lock,
-        ]
-    )
+    python = _python(step.target)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    _run([*pip, "--require-hashes", "-r", str(step.lock)])
 
 
 def _wheels(step: Step) -> None:
     step.target.mkdir(parents=True)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "-q"]
-    _run([*pip, "--require-hashes", "--only-binary", ":all:", "-d", step.target, "-r", step.lock])
+    # The environment in use may have no pip of its own (uv makes such); the one that was just built has.
+    pip = [str(_python(PYPI)), "-m", "pip", "--disable-pip-version-check", "download", "-q"]
+    _run([*pip, "--require-hashes", "--only-binary", ":all:", "-d", str(step.target), "-r", str(step.lock)])
 
 
 def _node_modules(step: Step) -> None:

@@ -93,7 +93,7 @@ SERVERS = (
         "fetch",
         lambda _folder, page: {"url": page},
         "fetch",
-        arguments=lambda _folder: ["--ignore-robots-txt"],
+        arguments=lambda _folder: ["--ignore-robots-txt", "--allow-private-ips"],
     ),
     RealServer(
         "server-everything",

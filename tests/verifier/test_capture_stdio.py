@@ -268,7 +268,7 @@ def test_a_server_that_was_not_inspected_is_neither_right_nor_wrong(move: str, c
         ("cr-as-line-end", "not-json"),
         ("deep", "too-deep"),
         ("huge-frame", "too-large"),
-        ("huge-description", "listing-limit"),
+        ("huge-description", "too-large"),
         ("batch", "batch"),
     ],
 )

@@ -62,6 +62,7 @@ class Look:
             capabilities=opening.capabilities,
             notes=self._talk.notes,
             limits=self._limits,
+            parsed=True,
         )
 
     def _lists(self, opening: Opening) -> dict[Kind, Listing]:
