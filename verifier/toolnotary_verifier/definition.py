@@ -20,7 +20,7 @@ class Kind(StrEnum):
     INSTRUCTIONS = "instructions"
 
 
-# The member that identifies a definition within its kind (MCP schema: Tool, Prompt, Resource, ResourceTemplate).
+# What identifies a definition within its kind (MCP schema: Tool, Prompt, Resource, ResourceTemplate).
 NAME_MEMBER = {
     Kind.TOOL: "name",
     Kind.PROMPT: "name",
@@ -50,8 +50,16 @@ class Definition:
     digest: Digest
 
     @classmethod
-    def of(cls, kind: Kind, value: JsonValue, *, limits: Limits = DEFAULT_LIMITS) -> "Definition":
+    def of(
+        cls, kind: Kind, value: JsonValue, *, limits: Limits = DEFAULT_LIMITS, parsed: bool = False
+    ) -> "Definition":
         """The definition that `value` is.
+
+        Args:
+            kind: what it defines.
+            value: its value.
+            limits: bounds on its size and depth.
+            parsed: that `value` came from `parse` or `parse_message` (see `canonical_bytes`).
 
         Raises:
             CanonicalError: the value has no canonical form.
@@ -66,11 +74,12 @@ class Definition:
             if not isinstance(value, dict) or not isinstance(value.get(member), str):
                 raise InvalidInput("definition-shape", f"a {kind} without a {member} that is a string")
             name = value[member]
-        canonical = canonical_bytes(value, max_depth=limits.definition_depth, parsed=True)
+        canonical = canonical_bytes(value, max_depth=limits.definition_depth, parsed=parsed)
         if len(canonical) > limits.definition_bytes:
             shown = escape(name, limit=80)
             raise CanonicalError(
-                "too-large", f"{kind} {shown} has {len(canonical)} bytes, at most {limits.definition_bytes} are accepted"
+                "too-large",
+                f"{kind} {shown} has {len(canonical)} bytes, at most {limits.definition_bytes} are accepted",
             )
         return cls(kind, name, value, canonical, Digest.of(canonical))
 

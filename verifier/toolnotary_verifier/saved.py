@@ -63,6 +63,7 @@ def read_saved(documents: Iterable[bytes], *, limits: Limits = DEFAULT_LIMITS) -
         server_info=_object(opening, "serverInfo") or _object(_object(opening, "_meta") or {}, META_SERVER),
         capabilities=_object(opening, "capabilities"),
         limits=limits,
+        parsed=True,
     )
 
 

@@ -75,12 +75,14 @@ def assemble(
     capabilities: JsonObject | None = None,
     notes: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
+    parsed: bool = False,
 ) -> Surface:
     """The surface made of listing entries in any order, pages already joined.
 
     A bad entry becomes a `Fault` and nothing else suffers. A name that stands twice with equal content counts
     once; with different content the name is ambiguous and has no definition. Names that hosts would fold into
-    one are ambiguous too (DESIGN: verdicts, `ambiguous`).
+    one are ambiguous too (DESIGN: verdicts, `ambiguous`). `parsed` says that the entries came from
+    `parse_message`, which lets them be digested faster (see `canonical_bytes`).
     """
     found: dict[tuple[Kind, str], Definition] = {}
     faults: list[Fault] = []
@@ -91,7 +93,7 @@ def assemble(
     ambiguous: set[tuple[Kind, str]] = set()
     for kind, index, value in values:
         try:
-            definition = Definition.of(kind, value, limits=limits)
+            definition = Definition.of(kind, value, limits=limits, parsed=parsed)
         except InvalidInput as error:
             faults.extend(_faults(kind, index, value, error))
             continue

@@ -7,6 +7,7 @@ are put in as finished text, and for keys beyond U+FFFF; where one of those coul
 """
 
 import re
+from functools import lru_cache
 
 import jiter
 import orjson
@@ -14,15 +15,30 @@ import orjson
 from toolnotary_verifier.canonical import decode as reference_parser
 from toolnotary_verifier.canonical import encode as reference_writer
 from toolnotary_verifier.canonical.flaw import JsonValue
-from toolnotary_verifier.canonical.nesting import is_deeper
+from toolnotary_verifier.canonical.nesting import is_deeper, opening_brackets
 from toolnotary_verifier.canonical.number import MAX_INTEGER_DIGITS, Real, exact_real, real_text
 from toolnotary_verifier.canonical.order import has_astral_key
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER  # an integer beyond 2^53 - 1 goes to the reference
-_DIGIT = re.compile(rb"[0-9]")
-_DIGITS = b"0123456789"
+# How often the bytes are sampled for a row of digits as long as 2^1024 has: such a row is met three times.
+_STRIDE = MAX_INTEGER_DIGITS // 3
+_MET = re.compile(rb"[0-9]{3,}")
+_ROW = re.compile(rb"[0-9]+")
+# Text this short is looked at for its number of brackets before any other bound on its depth.
 _SMALL = 4096
+# Bounds and steps of schemas are the same few fractions again and again: short literals are remembered.
+_SHORT_LITERAL = 32
+
+
+def _from_json(raw: bytes) -> JsonValue:
+    return jiter.from_json(
+        raw,
+        catch_duplicate_keys=True,
+        float_mode="lossless-float",
+        allow_inf_nan=False,
+        cache_mode="keys",
+    )
 
 
 def _parser_depth() -> int:
@@ -37,12 +53,6 @@ def _parser_depth() -> int:
         except ValueError:
             return depth
     raise ImportError("this release of jiter does not bound the depth of its input")
-
-
-def _from_json(raw: bytes) -> JsonValue:
-    return jiter.from_json(
-        raw, catch_duplicate_keys=True, float_mode="lossless-float", allow_inf_nan=False, cache_mode="keys"
-    )
 
 
 _PARSER_DEPTH = _parser_depth()
@@ -70,13 +80,12 @@ def decode(
 def _bounded(raw: bytes, max_depth: int) -> JsonValue:
     """The value, if it nests no deeper than allowed.
 
-    jiter's own limit bounds the depth for nothing: the text is parsed inside as many arrays as it allows
-    more.
+    jiter's own limit bounds the depth for free: the text is parsed inside as many arrays as it allows more.
 
     Raises:
         ValueError: the reference must judge.
     """
-    if len(raw) <= _SMALL and raw.count(b"{") + raw.count(b"[") <= max_depth:
+    if len(raw) <= _SMALL and opening_brackets(raw) <= max_depth:
         return _from_json(raw)
     spare = _PARSER_DEPTH - max_depth
     value = _from_json(b"".join((b"[" * spare, raw, b"]" * spare)))
@@ -90,35 +99,42 @@ def _bounded(raw: bytes, max_depth: int) -> JsonValue:
 
 
 def _may_hold_huge_integer(raw: bytes) -> bool:
-    """Whether as many digits stand in a row as 2^1024 has: such a row covers one of the bytes sampled."""
-    for found in _DIGIT.finditer(raw[::MAX_INTEGER_DIGITS]):
-        place = found.start() * MAX_INTEGER_DIGITS
-        before = raw[max(0, place - MAX_INTEGER_DIGITS) : place]
-        behind = raw[place : place + MAX_INTEGER_DIGITS]
-        row = len(before) - len(before.rstrip(_DIGITS)) + len(behind) - len(behind.lstrip(_DIGITS))
-        if row >= MAX_INTEGER_DIGITS:
+    """Whether as many digits stand in a row as 2^1024 has."""
+    for met in _MET.finditer(raw[::_STRIDE]):
+        near = raw[max(0, met.start() - 1) * _STRIDE : (met.end() + 1) * _STRIDE]
+        if max(map(len, _ROW.findall(near))) >= MAX_INTEGER_DIGITS:
             return True
     return False
 
 
-def encode(value: JsonValue, *, max_depth: int = DEFAULT_LIMITS.definition_depth) -> bytes:
+def encode(value: JsonValue, max_depth: int = DEFAULT_LIMITS.definition_depth) -> bytes:
     """As `encode` of the reference, for values from either parser: they hold no `float` of Python's own.
 
     Raises:
         CanonicalError: as the reference does, and by the reference.
     """
     try:
-        canonical = orjson.dumps(value, default=_number, option=_SORTED)
+        canonical = orjson.dumps(value, _number, _SORTED)
     except orjson.JSONEncodeError:
-        return reference_writer.encode(value, max_depth=max_depth)
+        return reference_writer.encode(value, max_depth)
+    if opening_brackets(canonical) <= max_depth and canonical.isascii():
+        return canonical
     if is_deeper(canonical, max_depth) or has_astral_key(canonical):
-        return reference_writer.encode(value, max_depth=max_depth)
+        return reference_writer.encode(value, max_depth)
     return canonical
 
 
 def _number(value: JsonValue) -> orjson.Fragment:
     if type(value) is jiter.LosslessFloat:
-        return orjson.Fragment(real_text(exact_real(str(value))))
+        literal = str(value)
+        return _known(literal) if len(literal) <= _SHORT_LITERAL else _fragment(literal)
     if type(value) is Real:
         return orjson.Fragment(real_text(value))
     raise TypeError("the reference must judge")
+
+
+def _fragment(literal: str) -> orjson.Fragment:
+    return orjson.Fragment(real_text(exact_real(literal)))
+
+
+_known = lru_cache(maxsize=1024)(_fragment)

@@ -3,7 +3,7 @@
 
 import json
 
-from toolnotary_verifier.canonical.fault import is_unicode
+from toolnotary_verifier.canonical.fault import is_unicode, too_deep
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonObject, JsonValue
 from toolnotary_verifier.canonical.nesting import is_deeper, offset_of_depth
 from toolnotary_verifier.canonical.number import integer, real
@@ -30,9 +30,7 @@ def decode(
         raise CanonicalError("not-utf8", "a byte order mark is not allowed", where="byte 0")
     if is_deeper(raw, max_depth):
         where = f"byte {offset_of_depth(raw, max_depth)}"
-        raise CanonicalError(
-            "too-deep", f"more than {max_depth} arrays and objects inside each other", where=where
-        )
+        raise CanonicalError("too-deep", too_deep(max_depth), where=where)
     try:
         return _scan(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -55,25 +53,26 @@ def _object(members: list[tuple[str, JsonValue]]) -> JsonObject | Flaw:
     value = dict(members)
     if len(value) == len(members):
         return value
-    first = {key: index for index, (key, _) in reversed(list(enumerate(members)))}
-    repeated = next(key for index, (key, _) in enumerate(members) if first[key] != index)
-    message = f"an object repeats the key {escape(repeated, limit=60)}"
-    return Flaw("duplicate-key", message, members=members)
+    seen: set[str] = set()
+    for key, _ in members:
+        if key in seen:
+            break
+        seen.add(key)
+    return Flaw("duplicate-key", f"an object repeats the key {escape(key, limit=60)}", members=members)
 
 
-def _constant(literal: str) -> Flaw:
-    return Flaw("not-json", f"{literal} is not JSON")
-
-
+# What the scanner takes besides JSON; one flaw each, however often they occur.
+_CONSTANTS = {name: Flaw("not-json", f"{name} is not JSON") for name in ("NaN", "Infinity", "-Infinity")}
+_NOT_UTF8 = Flaw("not-utf8", "a string is not UTF-8")
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=integer, parse_float=real, parse_constant=_constant
+    object_pairs_hook=_object, parse_int=integer, parse_float=real, parse_constant=_CONSTANTS.__getitem__
 )
 
 
 def _mark(value: JsonValue) -> JsonValue:
     """The value with a `Flaw` for each string, and each object with a key, that was not UTF-8."""
     if isinstance(value, str):
-        return value if is_unicode(value) else Flaw("not-utf8", "a string is not UTF-8")
+        return value if is_unicode(value) else _NOT_UTF8
     if isinstance(value, list):
         return [_mark(item) for item in value]
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one digest of the product: `sha256:` and 64 lower-case hex digits over canonical bytes."""
 
-import hashlib
 import re
+from hashlib import sha256
 from typing import Self
 
 from toolnotary_verifier.errors import InvalidInput
@@ -18,7 +18,7 @@ class Digest(str):
     @classmethod
     def of(cls, content: bytes) -> Self:
         """The digest of these bytes, which the caller has brought into canonical form."""
-        return cls("sha256:" + hashlib.sha256(content).hexdigest())
+        return cls("sha256:" + sha256(content).hexdigest())
 
     @classmethod
     def from_text(cls, text: object) -> Self:

@@ -93,12 +93,11 @@ def canonical_bytes(
     Args:
         value: a tree from `parse` or `parse_message`, or one built by hand of Python's own types.
         max_depth: arrays and objects that may be open at once.
-        parsed: promises that every number in the tree came from `parse` or `parse_message`, which the
-            accelerated writer relies on. A broken promise yields bytes that are the canonical form of
-            nothing, so that their digest matches nothing.
+        parsed: promises that every fraction in the tree came from `parse` or `parse_message`, so that the
+            accelerated writer may be used. A Python `float` in it would be written in that writer's own way,
+            which is the canonical form of nothing: its digest would match no other.
 
     Raises:
         CanonicalError: the code of a `Flaw`, `lone-surrogate`, `number-range` or `too-deep`.
     """
-    encode = _Chosen.encode if parsed else reference_writer.encode
-    return encode(value, max_depth=max_depth)
+    return _Chosen.encode(value, max_depth) if parsed else reference_writer.encode(value, max_depth)

@@ -18,7 +18,7 @@ class _UnwritableError(Exception):
     """The value has a fault; where, `first_fault` finds out."""
 
 
-def encode(value: JsonValue, *, max_depth: int = DEFAULT_LIMITS.definition_depth) -> bytes:
+def encode(value: JsonValue, max_depth: int = DEFAULT_LIMITS.definition_depth) -> bytes:
     """The canonical bytes of a value from either parser, or built by hand of Python's own types.
 
     Raises:
@@ -33,64 +33,70 @@ def encode(value: JsonValue, *, max_depth: int = DEFAULT_LIMITS.definition_depth
 
 def _text(value: JsonValue, max_depth: int, order: _Order) -> bytes:
     parts: list[str] = []
-    _write(value, max_depth, parts.append, order)
+    _write("", value, max_depth, parts.append, order)
     return "".join(parts).encode("utf-8")
 
 
-def _write(value: JsonValue, room: int, out: _Out, order: _Order) -> None:
-    """Write one value; `room` is how many more arrays and objects may be open at once."""
+def _write(lead: str, value: JsonValue, room: int, out: _Out, order: _Order) -> None:
+    """Write one value behind `lead`; `room` is how many more arrays and objects may be open at once."""
     kind = type(value)
-    if kind is str:
-        out(quoted(value))
-    elif kind is dict:
-        _write_object(value, room - 1, out, order)
+    if kind is dict:
+        _write_object(lead, value, room - 1, out, order)
     elif kind is list:
-        _write_array(value, room - 1, out, order)
-    elif value is None:
-        out("null")
-    elif value is True:
-        out("true")
-    elif value is False:
-        out("false")
+        _write_array(lead, value, room - 1, out, order)
+    elif kind is str:
+        out(lead + quoted(value))
     else:
-        out(_number_or_subclass(value, room, order))
+        out(lead + _scalar(value, room, order))
 
 
-def _write_object(members: JsonObject, room: int, out: _Out, order: _Order) -> None:
+def _write_object(lead: str, members: JsonObject, room: int, out: _Out, order: _Order) -> None:
     if room < 0:
         raise _UnwritableError
-    before = "{"
-    for key in order(members):
+    lead += "{"
+    for key in order(members) if len(members) > 1 else members:
         member = members[key]
         kind = type(member)
-        if kind is str:  # the usual cases are written here: a call for each would cost a quarter of the time
-            out(f"{before}{quoted(key)}:{quoted(member)}")
+        if kind is str:  # the usual kinds are written here: one more call each would cost a quarter more
+            out(f"{lead}{quoted(key)}:{quoted(member)}")
         elif kind is dict:
-            out(f"{before}{quoted(key)}:")
-            _write_object(member, room - 1, out, order)
+            _write_object(f"{lead}{quoted(key)}:", member, room - 1, out, order)
         else:
-            out(f"{before}{quoted(key)}:")
-            _write(member, room, out, order)
-        before = ","
-    out("}" if members else "{}")
+            _write(f"{lead}{quoted(key)}:", member, room, out, order)
+        lead = ","
+    out("}" if members else lead + "}")
 
 
-def _write_array(items: list[JsonValue], room: int, out: _Out, order: _Order) -> None:
+def _write_array(lead: str, items: list[JsonValue], room: int, out: _Out, order: _Order) -> None:
     if room < 0:
         raise _UnwritableError
-    before = "["
+    lead += "["
     for item in items:
-        out(before)
-        _write(item, room, out, order)
-        before = ","
-    out("]" if items else "[]")
+        if type(item) is str:
+            out(lead + quoted(item))
+        else:
+            _write(lead, item, room, out, order)
+        lead = ","
+    out("]" if items else lead + "]")
 
 
-def _number_or_subclass(value: JsonValue, room: int, order: _Order) -> str:
-    if isinstance(value, int):
+def _scalar(value: JsonValue, room: int, order: _Order) -> str:
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if type(value) is int:
         return integer_text(value)
     if isinstance(value, float):
         return real_text(value)
+    return _rare(value, room, order)
+
+
+def _rare(value: JsonValue, room: int, order: _Order) -> str:
+    if isinstance(value, int):
+        return integer_text(value)
     if is_literal(value):
         return real_text(exact_real(str(value)))
     if isinstance(value, str):  # such as a member of an enumeration

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a value leaves `jcs-exact/1`: the slow search for the place, after a writer has failed."""
 
+import re
 from collections.abc import Iterator
 
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonValue
 from toolnotary_verifier.canonical.number import exact_real, integer_text, real_text
 from toolnotary_verifier.escape import escape
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # Characters of one member name that an error message repeats.
 _SHOWN = 60
 
@@ -34,8 +36,7 @@ def first_fault(value: JsonValue, *, max_depth: int) -> CanonicalError:
             return CanonicalError(found.code, found.message, where=_pointer(path))
         if isinstance(member, dict | list | tuple):
             if len(levels) > max_depth:
-                message = f"more than {max_depth} arrays and objects inside each other"
-                return CanonicalError("too-deep", message, where=_pointer(path))
+                return CanonicalError("too-deep", too_deep(max_depth), where=_pointer(path))
             levels.append(_members(member))
         else:
             path.pop()
@@ -68,15 +69,14 @@ def _fault_of(token: str, value: JsonValue) -> CanonicalError | Flaw | None:
     return None
 
 
+def too_deep(max_depth: int) -> str:
+    """What is wrong with text or a value that nests deeper than allowed."""
+    return f"more than {max_depth} arrays and objects inside each other"
+
+
 def is_unicode(text: str) -> bool:
     """Whether a string holds no lone surrogate."""
-    if text.isascii():
-        return True
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.isascii() or not _SURROGATE.search(text)
 
 
 def is_literal(value: JsonValue) -> bool:

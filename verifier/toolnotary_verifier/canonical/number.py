@@ -5,7 +5,7 @@ RFC 8785 sees doubles only, so that 2^53 and 2^53 + 1 share one text. Here an in
 its own digits, and a double of 2^53 or more in exponent form: the two never share a text.
 """
 
-from math import isfinite, isinf
+from math import inf
 
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw
 
@@ -31,6 +31,8 @@ class Real(float):
 
 def integer(literal: str) -> int | Flaw:
     """The value of an integer literal."""
+    if len(literal) < MAX_INTEGER_DIGITS:
+        return int(literal)
     if len(literal) > MAX_INTEGER_DIGITS + 1:  # one more for the sign
         return _TOO_LARGE
     value = int(literal)
@@ -40,11 +42,11 @@ def integer(literal: str) -> int | Flaw:
 def real(literal: str) -> Real | Flaw:
     """The double nearest to a literal with a fraction or an exponent."""
     value = Real(literal)
-    if isinf(value):
+    if value and -inf < value < inf:
+        return value
+    if value:
         return _OVERFLOW
-    if not value and _has_digit(literal):
-        return _UNDERFLOW
-    return value
+    return _UNDERFLOW if _has_digit(literal) else value
 
 
 def _has_digit(literal: str) -> bool:
@@ -89,14 +91,14 @@ def real_text(value: float) -> str:
         if value == 0:
             return "0"
         return text[:-2] if -_EXACT < value < _EXACT else _with_exponent(text[:-2])
-    mantissa, exponent_mark, exponent = text.partition("e")
-    if not exponent_mark:
-        if not isfinite(value):
+    if "e" not in text:
+        if "n" in text:  # inf and nan
             raise CanonicalError("number-range", "a number is not finite")
         return text
-    if exponent[0] == "+":
+    if "e+" in text:
         return text  # 1e16 and more: both write the exponent, always with two digits or three
-    return _small(mantissa, -int(exponent))
+    mantissa, _, exponent = text.partition("e-")
+    return _small(mantissa, int(exponent))
 
 
 def _with_exponent(digits: str) -> str:
