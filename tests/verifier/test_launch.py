@@ -164,6 +164,7 @@ def test_a_relative_path_is_told_from_the_lockfiles_folder_wherever_the_server_s
     assert argv("node ../a.js", folder=BASE / "sub") == ["node", "./a.js"]
     assert argv("node ./a.js", folder=Path("/var/evil")) == ["node", "/var/evil/a.js"]
     assert argv("serve --root .", folder=BASE) == ["serve", "--root", "./"]
+    assert argv("./.venv/bin/serve") == ["./.venv/bin/serve"] != argv("./venv/bin/serve")
 
 
 def test_another_clone_of_a_project_has_the_same_launches() -> None:

@@ -247,7 +247,7 @@ class _Paths:
         path = self.absolute(text)
         base = Path(os.path.normpath(self.base))
         if path == base or base in path.parents:
-            return "./" + path.relative_to(base).as_posix().removeprefix(".")
+            return "./" if path == base else f"./{path.relative_to(base).as_posix()}"
         if self.home and Path(self.home) in path.parents:
             return "~/" + path.relative_to(self.home).as_posix()
         return path.as_posix()
