@@ -82,6 +82,19 @@ def test_an_unstable_server_is_named_and_nothing_is_written(tmp_path: Path, caps
     assert not out.exists()
 
 
+def test_a_server_with_more_variants_than_a_manifest_holds_is_unstable_all_the_same(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    """DESIGN 5: at most 16 definitions a name."""
+    command = ["capture", "-o", str(tmp_path / "out"), "--looks", "5", "--format", "json", *PATIENT]
+    assert main([*command, "--", *unstable_server("pid")]) == 1
+    document = result(capsys)
+    assert document["file"] is None
+    assert document["digest"] is None
+    assert main([*command, "--accept-unstable", "--", *unstable_server("pid")]) == 4
+    assert "manifest-limit" in capsys.readouterr().err
+
+
 def test_what_is_unstable_can_be_accepted_with_every_variant(tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "captured.json"
     command = ["capture", "-o", str(out), "--accept-unstable", "--looks", "3", "--format", "json", *PATIENT]

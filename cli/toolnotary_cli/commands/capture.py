@@ -2,7 +2,7 @@
 """`toolnotary capture`: what a server says of itself, as a manifest that can be signed."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.canonical import JsonObject
     from toolnotary_verifier.capture import Capture, Source, Unstable
     from toolnotary_verifier.manifest import UnnamedManifest
+    from toolnotary_verifier.surface import Surface
 
 _SECONDS = click.FloatRange(min=0.1, max=3600)
 
@@ -105,15 +106,14 @@ def command(
     limits = replace(DEFAULT_LIMITS, first_start_seconds=start_timeout, listing_seconds=timeout)
     asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
     found = capture(asked, looks=looks, limits=limits, progress=output.note)
-    manifest = found.manifest(limits=limits)
-    is_written = accept_unstable or not found.unstable
-    if is_written:
+    manifest = None
+    if accept_unstable or not found.unstable:
+        manifest = found.manifest(limits=limits)
         replace_file(out, manifest.canonical)
     for note in found.notes:
         output.note(f"note: {note}")
-    document = _document(found, manifest, out if is_written else None)
-    output.result(document, _lines(found, manifest, out if is_written else None))
-    return exits.FINE if is_written else exits.OBJECTION
+    output.result(_document(found, manifest, out), _lines(found, manifest, out))
+    return exits.OBJECTION if manifest is None else exits.FINE
 
 
 def _source(
@@ -152,23 +152,23 @@ def _header(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _document(found: "Capture", manifest: "UnnamedManifest", out: Path | None) -> "JsonObject":
+def _document(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> "JsonObject":
     return {
         "schema": "https://toolnotary.dev/output/capture/v1",
-        "file": None if out is None else str(out),
-        "digest": manifest.digest,
+        "file": None if manifest is None else str(out),
+        "digest": None if manifest is None else manifest.digest,
         "profiles": {
             name: {
                 "protocolVersion": about.protocol_version,
                 "clientCapabilities": list(about.client_capabilities),
                 "looks": len(surfaces),
-                "definitions": len(manifest.profile(name)),
+                "definitions": _count(surfaces),
             }
             for name, (about, surfaces) in found.profiles.items()
         },
         "unstable": [_unstable(unstable) for unstable in found.unstable],
-        "artifacts": [artifact.to_json() for artifact in manifest.artifacts],
-        "remotes": list(manifest.remotes),
+        "artifacts": [artifact.to_json() for artifact in found.artifacts],
+        "remotes": list(found.remotes),
         "notes": list(found.notes),
     }
 
@@ -187,19 +187,23 @@ def _unstable(unstable: "Unstable") -> "JsonObject":
     }
 
 
-def _lines(found: "Capture", manifest: "UnnamedManifest", out: Path | None) -> Iterator[str]:
-    if out is None:
+def _count(looks: "Sequence[Surface]") -> int:
+    """How many names the looks show together."""
+    return len({key for surface in looks for key in surface.definitions})
+
+
+def _lines(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> Iterator[str]:
+    if manifest is None:
         yield f"{styled('unstable', 'bad')}  nothing written: {len(found.unstable)} differ between looks"
     else:
         yield f"{styled('captured', 'good')}  {shown(str(out), limit=None)}"
         yield f"digest    {manifest.digest}"
     for name, (about, surfaces) in found.profiles.items():
-        count = len(manifest.profile(name))
         looks = f"{len(surfaces)} looks" if len(surfaces) > 1 else "1 look"
-        yield f"profile   {name}: revision {about.protocol_version}, {count} definitions, {looks}"
-    for artifact in manifest.artifacts:
+        yield f"profile   {name}: revision {about.protocol_version}, {_count(surfaces)} definitions, {looks}"
+    for artifact in found.artifacts:
         yield f"artifact  {shown(artifact.purl)}{f' {artifact.digest}' if artifact.digest else ''}"
-    for remote in manifest.remotes:
+    for remote in found.remotes:
         yield f"remote    {shown(remote)}"
     for unstable in found.unstable:
         yield f"unstable  {unstable.kind} {shown(unstable.name, limit=80)}, profile {unstable.profile}"
@@ -207,5 +211,5 @@ def _lines(found: "Capture", manifest: "UnnamedManifest", out: Path | None) -> I
             yield "          some looks do not have it"
         for move in unstable.moves:
             yield f"          {move}"
-    if out is None:
+    if manifest is None:
         yield "          let it say the same every time, or write all variants with --accept-unstable"
