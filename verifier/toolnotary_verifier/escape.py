@@ -1,20 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Text from a server, made safe to show: what cannot be seen is spelled out as `\u{e0041}`."""
+r"""Text from a server, made safe to show: what cannot be seen is spelled out as `\u{e0041}`.
 
-_CLUSTERS = ((0x00, 0x1F), (0x7F, 0xA0), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F))
-_FORMATS = ((0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF))
-_PLANES = ((0xFFF0, 0xFFFB), (0xE0000, 0x10FFFF))
-INVISIBLE = _CLUSTERS + _FORMATS + _PLANES
+What is spelled out stands in a table of our own, because Python's `unicodedata` changes with Python, and with
+it what a report says: controls; all that formats or reorders text; blanks other than the space, which pass
+for one; joiners and variation selectors, in emoji sequences too, because they carry hidden text as well; the
+tag block; fillers, surrogates, private use, noncharacters. Letters, marks and symbols of every script stay.
+
+Shown text is unambiguous: a backslash in the text that would look like one of ours is spelled `\u{5c}`.
+"""
+
+import re
+from bisect import bisect_right
+from functools import cache
+
+# Inclusive ranges of code points, in order, none overlapping the next (Unicode 17).
+INVISIBLE = (
+    (0x0000, 0x001F),  # C0 controls
+    (0x007F, 0x00A0),  # DEL, C1 controls, no-break space
+    (0x00AD, 0x00AD),  # soft hyphen
+    (0x034F, 0x034F),  # combining grapheme joiner
+    (0x061C, 0x061C),  # Arabic letter mark
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x1680, 0x1680),  # Ogham space mark
+    (0x17B4, 0x17B5),  # Khmer inherent vowels
+    (0x180B, 0x180F),  # Mongolian variation selectors, vowel separator
+    (0x2000, 0x200F),  # spaces, zero-width space and joiners, direction marks
+    (0x2028, 0x202F),  # line and paragraph separators, embeddings and overrides, narrow no-break space
+    (0x205F, 0x206F),  # mathematical space, word joiner, invisible operators, isolates
+    (0x2800, 0x2800),  # braille blank
+    (0x3000, 0x3000),  # ideographic space
+    (0x3164, 0x3164),  # Hangul filler
+    (0xD800, 0xF8FF),  # surrogates, private use
+    (0xFDD0, 0xFDEF),  # noncharacters
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFEFF, 0xFEFF),  # zero-width no-break space, the byte order mark
+    (0xFFA0, 0xFFA0),  # halfwidth Hangul filler
+    (0xFFF0, 0xFFFC),  # unassigned and ignorable, interlinear annotation, object replacement
+    (0xFFFE, 0xFFFF),  # noncharacters
+    (0x13430, 0x1343F),  # Egyptian hieroglyph format controls
+    (0x16FE4, 0x16FE4),  # Khitan small script filler
+    (0x1BCA0, 0x1BCA3),  # shorthand format controls
+    (0x1D159, 0x1D159),  # null note head
+    (0x1D173, 0x1D17A),  # musical format controls
+    *((plane << 16 | 0xFFFE, plane << 16 | 0xFFFF) for plane in range(1, 0xE)),  # noncharacters
+    (0xE0000, 0x10FFFF),  # tags, variation selectors, private use
+)
+_FIRST = tuple(low for low, _ in INVISIBLE)
 
 
 def is_invisible(character: str) -> bool:
     """Whether this character changes how other text looks, or cannot be seen itself."""
     point = ord(character)
-    return any(low <= point <= high for low, high in INVISIBLE)
+    place = bisect_right(_FIRST, point) - 1
+    return place >= 0 and point <= INVISIBLE[place][1]
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    """What must be spelled out; compiled when first needed, as most processes see ASCII alone."""
+    members = "".join(f"{re.escape(chr(low))}-{re.escape(chr(high))}" for low, high in INVISIBLE)
+    return re.compile(rf"[{members}]|\\(?=u\{{)")
 
 
 def escape(text: str, *, keep: str = "", limit: int | None = None) -> str:
-    r"""`text` with every invisible, bidirectional and control character as `\u{hex}`, backslash unchanged.
+    r"""`text` with each character that cannot be seen as `\u{hex}`; pure ASCII text is usually itself.
 
     Args:
         text: any string, lone surrogates included.
@@ -22,10 +71,8 @@ def escape(text: str, *, keep: str = "", limit: int | None = None) -> str:
         limit: characters after which the rest is cut and counted, for one-line messages.
     """
     shown = text if limit is None or len(text) <= limit else text[:limit]
-    if (
-        shown.isascii() and shown.isprintable()
-    ):  # nearly every name and most text; never read letter by letter
-        spelled = shown
+    if not (shown.isascii() and shown.isprintable() and "\\u{" not in shown):
+        spelled = _unsafe().sub(lambda met: met[0] if met[0] in keep else f"\\u{{{ord(met[0]):x}}}", shown)
     else:
-        spelled = "".join(c if c in keep or not is_invisible(c) else f"\\u{{{ord(c):x}}}" for c in shown)
+        spelled = shown
     return spelled if shown is text else f"{spelled}... ({len(text) - len(shown)} more characters)"
