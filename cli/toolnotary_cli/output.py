@@ -3,8 +3,7 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import click
 
@@ -14,8 +13,7 @@ Format = Literal["text", "json"]
 Look = Literal["good", "bad", "warn", "dim", "strong"]
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """Where one command's result goes and in which form; made by `options.output`."""
 
     format: Format

@@ -21,8 +21,8 @@ files, because it is started by hosts in directories that somebody else wrote (`
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 LOCKFILE = "toolnotary.lock"
 POLICY = "toolnotary.toml"
@@ -43,8 +43,7 @@ def home() -> Path:
     return (Path(base) if base and base.startswith("/") else Path.home() / ".local" / "share") / "toolnotary"
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyFiles:
+class PolicyFiles(NamedTuple):
     """The policy files in force: the personal one decides, the project's only restricts."""
 
     personal: Path | None

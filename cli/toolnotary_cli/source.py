@@ -19,8 +19,8 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
@@ -31,8 +31,9 @@ _PUBLISHED = re.compile(r"([a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+)@(.+)", re.DOTALL)
 _FORMS = "expected a file, -, a URL, 'stdio:COMMAND ARG...' or NAME@VERSION"
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+# Named tuples, because hosts wait for commands that parse a source, and a frozen dataclass costs six times as
+# much to define (tests/benchmarks/cold_start.py).
+class Saved(NamedTuple):
     """Files that hold one surface together; `Path("-")` alone is standard input.
 
     Attributes:
@@ -44,22 +45,27 @@ class Saved:
     part: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A server that a command starts. Giving it on the command line is the person's word to start it."""
 
-    argv: tuple[str, ...] = field(repr=False)
+    argv: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Without the arguments, which can hold secrets."""
+        return f"Command({len(self.argv)} words)"
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
-    """A server behind a URL, which can hold secrets: never shown as it is."""
+class Url(NamedTuple):
+    """A server behind a URL."""
 
-    url: str = field(repr=False)
+    url: str
+
+    def __repr__(self) -> str:
+        """Without the URL, which can hold secrets."""
+        return "Url(...)"
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """One version of a server in a registry."""
 
     server: str
