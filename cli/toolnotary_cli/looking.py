@@ -2,37 +2,41 @@
 """Looking at a server that is to be pinned or judged: its surface, and how it was started or reached."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_cli.source import Command, Saved, Source, Url
 from toolnotary_verifier.errors import CannotTell, ConfigurationError
-from toolnotary_verifier.launch import Launch, startable
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.project import Project
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A surface and the launch that it belongs to; None where a saved listing came without one."""
 
     surface: Surface
-    launch: Launch | None
+    launch: "Launch | None"
 
 
-def launch_of(project: "Project", source: Source) -> Launch | None:
+def launch_of(project: "Project", source: Source) -> "Launch | None":
     """The launch that a source on the command line is, None for files.
 
     Raises:
         InvalidInput: `launch-url`.
     """
+    if isinstance(source, Saved):
+        return None
     if isinstance(source, Command):
         return project.launch(source.argv, environment=dict(os.environ), folder=Path.cwd())
-    return Launch.from_url(source.url) if isinstance(source, Url) else None
+    if not isinstance(source, Url):
+        return None
+    from toolnotary_verifier.launch import Launch
+
+    return Launch.from_url(source.url)
 
 
 def look(project: "Project", source: Source, *, offline: bool = False) -> Seen:
@@ -54,12 +58,14 @@ def look(project: "Project", source: Source, *, offline: bool = False) -> Seen:
     return Seen(surface, launch)
 
 
-def entry_launch(project: "Project", entry: "Entry") -> Launch:
+def entry_launch(project: "Project", entry: "Entry") -> "Launch":
     """The launch of a lockfile entry.
 
     Raises:
         InvalidInput: `lockfile-corrupt`.
     """
+    from toolnotary_verifier.launch import Launch
+
     return Launch.restored(entry.launch, entry.recorded, base=_base(project))
 
 
@@ -76,6 +82,8 @@ def entry_source(project: "Project", entry: "Entry") -> Source:
                 "launch-masked", "the recorded URL leaves out a secret", remedy="give the URL itself"
             )
         return Url(url)
+    from toolnotary_verifier.launch import startable
+
     return Command(tuple(startable(entry.recorded, base=_base(project), environment=dict(os.environ))))
 
 

@@ -2,8 +2,7 @@
 """Judgements, drawn for people and for programs (docs/reference/verdicts.md)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolnotary_cli import exits
 from toolnotary_cli.output import Look, shown, styled
@@ -24,8 +23,7 @@ _MARKS: Final[dict[Action, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """One server of a result, in exactly one state.
 
     Attributes:

@@ -221,6 +221,7 @@ def test_any_lockfile_survives_its_file(servers: dict[str, dict[tuple[Kind, str]
         UnsignedEntry(
             server=server,
             launch=NPX,
+            recorded={},
             pins=tuple(Pin(*key, Digest.of(found[key]), A) for key in sorted(found)),
         )
         for server, found in servers.items()

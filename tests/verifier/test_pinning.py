@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/spec/lockfile.md: what of the files counts for this user, and how pins come, move and go."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -186,8 +185,8 @@ def test_a_forged_normal_form_carries_nothing_to_the_host(bench: Bench) -> None:
     entry = bench.project().lockfile.named("files")[0]
     assert isinstance(entry, UnsignedEntry)
     poisoned = Digest.of(TWO.definitions[Kind.TOOL, "a"].canonical)
-    pins = tuple(replace(pin, normal=poisoned) if pin.name == "a" else pin for pin in entry.pins)
-    bench.project().lockfile.with_entry(replace(entry, pins=pins)).save(bench.lockfile)
+    pins = tuple(pin._replace(normal=poisoned) if pin.name == "a" else pin for pin in entry.pins)
+    bench.project().lockfile.with_entry(entry._replace(pins=pins)).save(bench.lockfile)
     judgement = bench.judge(TWO, server="files")
     assert judgement.forward.items() <= ONE.definitions.items()
 
@@ -306,7 +305,7 @@ def test_an_entry_that_says_what_its_bundle_does_not_prove_is_refused(bench: Ben
     objects["manifest"] = project.objects.put(other.verified.manifest.canonical)
     entry = project.lockfile.named(SERVER)[0]
     lie = {name: objects.get(name, value) for name, value in lie.items()}
-    lying = replace(entry, **lie)
+    lying = entry._replace(**lie)
     project.lockfile.without_entry(entry).with_entry(lying).save(bench.lockfile)
     with pytest.raises(Refused):
         bench.judge(ONE, server=lying.server)
@@ -318,7 +317,7 @@ def test_a_launch_that_the_signed_manifest_does_not_name_is_not_its_server(bench
     assert code_of(lambda: pin_signed(bench.project(), release, launch=evil)) == "identity"
     bench.pin_signed(release)
     project = bench.project()
-    entry = replace(project.lockfile.named(SERVER)[0], launch=evil.identity)
+    entry = project.lockfile.named(SERVER)[0]._replace(launch=evil.identity)
     project.lockfile.with_entry(entry).save(bench.lockfile)
     assert reasons(bench.judge(ONE, launch=evil)) == {"identity"}
 

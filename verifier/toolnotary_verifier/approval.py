@@ -145,7 +145,7 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
             lockfile = lockfile.without_entry(entry)
         elif isinstance(entry, UnsignedEntry):
             left = tuple(pin for pin in entry.pins if pin.name != name)
-            lockfile = lockfile.with_entry(replace(entry, pins=left))
+            lockfile = lockfile.with_entry(entry._replace(pins=left))
     if not digests:
         what = server if name is None else f"{name} of {server}"
         raise Refused("not-pinned", f"{escape(what, limit=200)} is not pinned in this lockfile")

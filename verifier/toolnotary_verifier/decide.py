@@ -11,8 +11,7 @@ Pure, and it compares digests only. Three rules carry the rest:
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject
 from toolnotary_verifier.definition import Definition, Kind
@@ -54,8 +53,7 @@ def decide(
     return _Comparison(server, surface, pins or Pins(), policy, candidates, pending=pending).judgement()
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(NamedTuple):
     reason: Reason
     pinned: Digest | None = None
     detail: str = ""
@@ -261,4 +259,4 @@ def _closed(verdict: Verdict, closing: Verdict) -> Verdict:
     """A verdict that passes, closed by policy because of what the server says of itself."""
     if not verdict.passes or verdict.reason is Reason.MISSING:
         return verdict
-    return replace(verdict, reason=closing.reason, action=closing.action, detail=f"{closing.name} changed")
+    return verdict._replace(reason=closing.reason, action=closing.action, detail=f"{closing.name} changed")

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -44,7 +43,7 @@ def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
         with part.open("xb") as file:
             file.write(content)

@@ -6,7 +6,6 @@ revocation takes it back, a revocation after an acceptance withdraws it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from toolnotary_verifier.canonical import Digest, JsonObject
@@ -76,7 +75,6 @@ def inspected(
     }
 
 
-@dataclass(slots=True)
 class History:
     """What all events so far add up to.
 
@@ -93,16 +91,17 @@ class History:
         servers: every server about which a person or policy decided anything.
     """
 
-    pins: dict[Place, set[Pinned]] = field(default_factory=dict)
-    manifests: dict[Place, set[Digest]] = field(default_factory=dict)
-    sequences: dict[str, int] = field(default_factory=dict)
-    signers: dict[str, str] = field(default_factory=dict)
-    keys: dict[str, dict[str, str]] = field(default_factory=dict)
-    refused: dict[str, set[Digest]] = field(default_factory=dict)
-    withdrawn: dict[str, set[Digest]] = field(default_factory=dict)
-    values: set[tuple[str, str]] = field(default_factory=set)
-    outcomes: dict[Place, JsonObject] = field(default_factory=dict)
-    servers: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.pins: dict[Place, set[Pinned]] = {}
+        self.manifests: dict[Place, set[Digest]] = {}
+        self.sequences: dict[str, int] = {}
+        self.signers: dict[str, str] = {}
+        self.keys: dict[str, dict[str, str]] = {}
+        self.refused: dict[str, set[Digest]] = {}
+        self.withdrawn: dict[str, set[Digest]] = {}
+        self.values: set[tuple[str, str]] = set()
+        self.outcomes: dict[Place, JsonObject] = {}
+        self.servers: set[str] = set()
 
     def add(self, event: JsonObject) -> None:
         """Take one event into account.

@@ -10,16 +10,14 @@ What stands here grants nothing by standing here: `pinning` says what counts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from toolnotary_verifier.canonical import RECIPE, CanonicalError, Digest, JsonObject, canonical_bytes, parse
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.equivalence import RECIPE as NORMAL_RECIPE
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import replace_file
 from toolnotary_verifier.shape import array, members, text
 
 SCHEMA: Final = "https://toolnotary.dev/lockfile/v1"
@@ -32,8 +30,7 @@ _MARKERS = (b"<<<<<<<", b"|||||||", b">>>>>>>")
 CORRUPT: Final = "lockfile-corrupt"
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(NamedTuple):
     """One definition that an unsigned entry accepts.
 
     Attributes:
@@ -54,8 +51,7 @@ class Pin:
         return (self.kind, self.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedEntry:
+class SignedEntry(NamedTuple):
     """A server pinned to a signed manifest.
 
     Attributes:
@@ -72,7 +68,7 @@ class SignedEntry:
 
     server: str
     launch: JsonObject
-    recorded: JsonObject = field(default_factory=dict)
+    recorded: JsonObject
     version: str
     sequence: int
     signer: str
@@ -86,8 +82,7 @@ class SignedEntry:
         return (self.server, launch_digest(self.launch))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsignedEntry:
+class UnsignedEntry(NamedTuple):
     """A server pinned to the definitions that somebody saw and accepted.
 
     Attributes:
@@ -101,7 +96,7 @@ class UnsignedEntry:
 
     server: str
     launch: JsonObject
-    recorded: JsonObject = field(default_factory=dict)
+    recorded: JsonObject
     pins: tuple[Pin, ...]
     server_info: Digest | None = None
     capabilities: Digest | None = None
@@ -120,8 +115,7 @@ def launch_digest(identity: JsonObject) -> Digest:
     return Digest.of(canonical_bytes(identity))
 
 
-@dataclass(frozen=True, slots=True)
-class Lockfile:
+class Lockfile(NamedTuple):
     """The entries of one lockfile, by server and launch, in order."""
 
     entries: tuple[Entry, ...] = ()
@@ -177,11 +171,11 @@ class Lockfile:
     def with_entry(self, entry: Entry) -> Self:
         """This lockfile with `entry` in the place of the one for its server and launch, or added."""
         others = [other for other in self.entries if other.place != entry.place]
-        return replace(self, entries=tuple(sorted([*others, entry], key=lambda one: one.place)))
+        return self._replace(entries=tuple(sorted([*others, entry], key=lambda one: one.place)))
 
     def without_entry(self, entry: Entry) -> Self:
         """This lockfile without the entry for that server and launch."""
-        return replace(self, entries=tuple(one for one in self.entries if one.place != entry.place))
+        return self._replace(entries=tuple(one for one in self.entries if one.place != entry.place))
 
     def dump(self) -> bytes:
         """The file's bytes: equal for equal entries."""
@@ -199,6 +193,8 @@ class Lockfile:
         Raises:
             ConfigurationError: `file-not-writable`; the old file is as it was.
         """
+        from toolnotary_verifier.files import replace_file
+
         replace_file(path, self.dump())
 
 
@@ -284,7 +280,7 @@ class _Reader:
                 raise InvalidInput(
                     CORRUPT, f"{self._where}: pins of {server} belong to no unsigned entry of that launch"
                 )
-            self._entries[place] = replace(entry, pins=tuple(pins[key] for key in sorted(pins)))
+            self._entries[place] = entry._replace(pins=tuple(pins[key] for key in sorted(pins)))
         return [self._entries[place] for place in sorted(self._entries)]
 
     def _object(self, line: bytes) -> JsonObject:

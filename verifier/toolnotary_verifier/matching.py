@@ -7,8 +7,7 @@ server is in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Definition, Kind
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 ENFORCED: Final = frozenset((Kind.TOOL, Kind.PROMPT, Kind.INSTRUCTIONS))
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """A definition that a profile holds.
 
     Attributes:
@@ -83,7 +81,7 @@ class Matching:
         return None if self._offer is None else self._candidates[self._offers[self._offer]]
 
     def is_offered(self, key: Key) -> bool:
-        """Whether that manifest holds this definition; it may lack some of the kinds that are not enforced."""
+        """Whether that manifest holds this definition; it may lack some of a kind that is not enforced."""
         return self._offer is not None and self._offer in self.fits[key]
 
     def fit(self, key: Key) -> Fit | None:

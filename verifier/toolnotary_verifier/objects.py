@@ -11,7 +11,6 @@ from pathlib import Path
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import replace_file
 
 _MAX_OBJECT_BYTES = 64 << 20
 # A checkout that rewrites line ends would change what is hashed.
@@ -36,6 +35,8 @@ class Objects:
         Raises:
             ConfigurationError: `file-not-writable`, where the folder is read-only or the disk is full.
         """
+        from toolnotary_verifier.files import replace_file
+
         digest = Digest.of(content)
         path = self._path(self.folder, digest)
         if not path.is_file() or self._read(path) != content:

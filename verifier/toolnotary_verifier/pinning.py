@@ -8,7 +8,6 @@ and nothing is read from anywhere but the files that the caller names (DESIGN: l
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import Digest, parse
@@ -17,7 +16,6 @@ from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.history import History, inspected
-from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
@@ -27,12 +25,17 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Outcome, Reason
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.verify import VerifiedManifest
 
 Judge = Callable[[Surface], Judgement]
 
 
-def load_pins(project: Project, *, server: str, launch: Launch | None, at: datetime | None = None) -> Pins:
+def load_pins(
+    project: Project, *, server: str, launch: "Launch | None", at: "datetime | None" = None
+) -> Pins:
     """What `server` under `launch` is held to.
 
     Args:
@@ -63,6 +66,8 @@ def load_pins(project: Project, *, server: str, launch: Launch | None, at: datet
         return unpinned
     if isinstance(entry, UnsignedEntry):
         return _unsigned(project, entry, unpinned)
+    from datetime import UTC, datetime
+
     return _signed(project, entry, unpinned, launch, at or datetime.now(UTC))
 
 
@@ -70,9 +75,9 @@ def judge_for(
     project: Project,
     *,
     server: str,
-    launch: Launch | None,
+    launch: "Launch | None",
     candidates: "Sequence[VerifiedManifest]" = (),
-    at: datetime | None = None,
+    at: "datetime | None" = None,
 ) -> Judge:
     """The judge of a connection to `server`: errors as `load_pins`, none when it judges."""
     pins = load_pins(project, server=server, launch=launch, at=at)
@@ -117,7 +122,7 @@ def _pinned(objects: Objects, pin: Pin) -> PinnedDefinition:
 
 
 def _signed(
-    project: Project, entry: SignedEntry, unpinned: Pins, launch: Launch | None, at: datetime
+    project: Project, entry: SignedEntry, unpinned: Pins, launch: "Launch | None", at: "datetime"
 ) -> Pins:
     verified = verify_entry(project, entry, at=at)
     if verified is None:
@@ -145,7 +150,7 @@ def _signed(
     return pins
 
 
-def verify_entry(project: Project, entry: SignedEntry, *, at: datetime) -> "VerifiedManifest | None":
+def verify_entry(project: Project, entry: SignedEntry, *, at: "datetime") -> "VerifiedManifest | None":
     """What a signed entry's bundle proves under the user's policy; None if policy names no such signer.
 
     Raises:
@@ -194,7 +199,7 @@ def _object(project: Project, digest: Digest, what: str) -> bytes:
 
 
 def record_outcome(
-    project: Project, judgement: Judgement | None, *, server: str, launch: Launch, note: str = ""
+    project: Project, judgement: Judgement | None, *, server: str, launch: "Launch", note: str = ""
 ) -> None:
     """Remember in which state a server was seen, for `status`; the same again writes nothing.
 

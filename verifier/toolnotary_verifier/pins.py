@@ -8,19 +8,21 @@ function that was given for it, and only where the gate needs it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
-from toolnotary_verifier.contents import Contents
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.verdict import Reason
 
+if TYPE_CHECKING:
+    from toolnotary_verifier.contents import Contents
+
 Key = tuple[Kind, str]
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedDefinition:
+class PinnedDefinition(NamedTuple):
     """One definition that a name may have.
 
     Attributes:
@@ -39,26 +41,25 @@ class PinnedDefinition:
         return cls(definition.digest, cache(lambda: normal_digest(definition)), lambda: definition)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownProfile:
+class KnownProfile(NamedTuple):
     """Definitions that may be shown together: a profile of a manifest, or an unsigned entry.
 
     Attributes:
+        definitions: by kind and name; several where one name may have several definitions.
         name: the profile's name, empty for an unsigned entry.
         manifest: the digest of the manifest, None for an unsigned entry.
-        definitions: by kind and name; several where one name may have several definitions.
         server_info: digest of what the server called itself, without its version; None where unknown.
         capabilities: digest of what the server advertised; None where unknown.
     """
 
+    definitions: Mapping[Key, tuple[PinnedDefinition, ...]]
     name: str = ""
     manifest: Digest | None = None
-    definitions: Mapping[Key, tuple[PinnedDefinition, ...]]
     server_info: Digest | None = None
     capabilities: Digest | None = None
 
     @classmethod
-    def of(cls, manifest: Contents, name: str) -> "KnownProfile":
+    def of(cls, manifest: "Contents", name: str) -> "KnownProfile":
         """The profile `name` of a manifest.
 
         Raises:
@@ -77,8 +78,7 @@ class KnownProfile:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A finding about the server as a whole that precedes every comparison.
 
     Attributes:

@@ -8,9 +8,8 @@ exactly that value (DESIGN: project files only restrict).
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
@@ -55,8 +54,7 @@ _HARD: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SignerRule:
+class SignerRule(NamedTuple):
     """One `[[signers]]` entry: a key that may sign for the servers that a pattern names.
 
     Attributes:
@@ -66,7 +64,7 @@ class SignerRule:
     """
 
     servers: str
-    pem: str = field(repr=False)
+    pem: str
     key_id: str
 
     def covers(self, server: str) -> bool:
@@ -77,8 +75,7 @@ class SignerRule:
         return re.fullmatch(expression, server) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value of a project's policy that would grant or loosen something.
 
     Attributes:
@@ -90,8 +87,7 @@ class Value:
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(NamedTuple):
     """What is in force after both files had their say.
 
     Attributes:
@@ -106,7 +102,7 @@ class Policy:
     """
 
     signers: tuple[SignerRule, ...] = ()
-    actions: Mapping[Reason, Action] = field(default_factory=lambda: DEFAULT_ACTIONS)
+    actions: Mapping[Reason, Action] = DEFAULT_ACTIONS
     resources: Action = Action.NOTE
     equivalences: Equivalences = "equiv/1"
     registry_url: str | None = None
@@ -134,9 +130,11 @@ class Policy:
             ConfigurationError: `policy-unreadable`, `policy-syntax`, `policy-unknown-key`, `policy-value`,
                 `policy-too-lax`, `policy-key`.
         """
+        policy = Policy()
+        if personal is None and project is None:
+            return policy
         from toolnotary_verifier.policy_file import PolicyFile
 
-        policy = Policy()
         if personal is not None:
             own = PolicyFile(personal)
             policy = own.restrict(own.grant(policy, None))

@@ -61,23 +61,23 @@ class PolicyFile:
             if action.strictness < policy.actions[reason].strictness
             and counts(f"verdicts.{reason}", action.value)
         }
-        changed = replace(policy, signers=(*policy.signers, *signers), actions={**policy.actions, **actions})
+        changed = policy._replace(signers=(*policy.signers, *signers), actions={**policy.actions, **actions})
         if self.registry_url not in (None, policy.registry_url) and counts(
             "registry.url", str(self.registry_url)
         ):
-            changed = replace(changed, registry_url=self.registry_url)
+            changed = changed._replace(registry_url=self.registry_url)
         if (
             self.equivalences == "equiv/1"
             and policy.equivalences == "none"
             and counts("equivalences", "equiv/1")
         ):
-            changed = replace(changed, equivalences="equiv/1")
+            changed = changed._replace(equivalences="equiv/1")
         looser = self.resources and Action(self.resources).strictness < policy.resources.strictness
         if looser and counts("resources", str(self.resources)):
-            changed = replace(changed, resources=Action(str(self.resources)))
+            changed = changed._replace(resources=Action(str(self.resources)))
         if accepted is None and policy.limits is DEFAULT_LIMITS:
-            changed = replace(changed, limits=_with_timeouts(DEFAULT_LIMITS, self.timeouts))
-        return replace(changed, unaccepted=(*policy.unaccepted, *ignored))
+            changed = changed._replace(limits=_with_timeouts(DEFAULT_LIMITS, self.timeouts))
+        return changed._replace(unaccepted=(*policy.unaccepted, *ignored))
 
     def restrict(self, policy: Policy) -> Policy:
         """`policy` with what this file makes stricter."""
@@ -90,8 +90,7 @@ class PolicyFile:
             policy.resources, Action(self.resources or "allow"), key=lambda action: action.strictness
         )
         shorter = {name: min(value, getattr(policy.limits, name)) for name, value in self.timeouts.items()}
-        return replace(
-            policy,
+        return policy._replace(
             actions={**policy.actions, **actions},
             resources=resources,
             equivalences="none" if self.equivalences == "none" else policy.equivalences,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import Entry, Lockfile
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.policy import Policy
@@ -16,6 +15,7 @@ from toolnotary_verifier.state import State
 
 if TYPE_CHECKING:
     from toolnotary_verifier.keys import PublicKey
+    from toolnotary_verifier.launch import Launch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +79,14 @@ class Project:
 
     def launch(
         self, argv: Sequence[str], *, environment: Mapping[str, str], folder: Path | None = None
-    ) -> Launch:
+    ) -> "Launch":
         """The launch of a command, its files told from the lockfile's folder."""
+        from toolnotary_verifier.launch import Launch
+
         base = self.lockfile_path.absolute().parent
         return Launch.from_command(argv, base=base, environment=environment, folder=folder)
 
-    def server_of(self, launch: Launch) -> str | None:
+    def server_of(self, launch: "Launch") -> str | None:
         """The name under which this launch is pinned; None if it is not, or under several names."""
         names = {entry.server for entry in self.lockfile.launched(launch.identity)}
         return names.pop() if len(names) == 1 else None

@@ -13,16 +13,17 @@ read is corruption.
 import os
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, canonical_bytes, parse
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import locked, unwritable
 from toolnotary_verifier.history import CODE, History
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 SCHEMA: Final = "https://toolnotary.dev/state/v1"
 _HEADER: Final = canonical_bytes({"schema": SCHEMA}) + b"\n"
@@ -68,7 +69,7 @@ class State:
         self,
         *events: JsonObject,
         unless: Callable[[History], bool] | None = None,
-        at: datetime | None = None,
+        at: "datetime | None" = None,
     ) -> bool:
         """Record these events and know them from then on; after an error none of them is recorded.
 
@@ -85,6 +86,10 @@ class State:
             InvalidInput: `state-corrupt`; nothing was written.
             ConfigurationError: `file-not-writable`; nothing was recorded.
         """
+        from datetime import UTC, datetime
+
+        from toolnotary_verifier.files import locked, unwritable
+
         moment = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines = b"".join(canonical_bytes({**event, "at": moment}) + b"\n" for event in events)
         try:

@@ -3,8 +3,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Definition, Kind
@@ -74,8 +75,7 @@ class Aspect(StrEnum):
     CAPABILITIES = "capabilities"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What was decided about one definition, or about one aspect of the server.
 
     Attributes:
@@ -102,8 +102,7 @@ class Verdict:
         return self.action.passes
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """All verdicts about one surface of one server.
 
     Attributes:
@@ -119,7 +118,7 @@ class Judgement:
     server: str
     outcome: Outcome
     verdicts: tuple[Verdict, ...]
-    forward: Mapping[tuple[Kind, str], Definition] = field(default_factory=dict, repr=False)
+    forward: Mapping[tuple[Kind, str], Definition] = MappingProxyType({})
     offered: Digest | None = None
     profile: str | None = None
 
