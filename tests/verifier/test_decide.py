@@ -507,6 +507,15 @@ def test_another_server_version_is_nothing_and_other_facts_are_a_note() -> None:
     assert forwarded(judgement) == {"a"}
 
 
+def test_of_profiles_with_equal_definitions_the_one_with_the_advertised_capabilities_is_meant() -> None:
+    seen = surface(A, capabilities={"tools": {"listChanged": True}})
+    other = pinned_to(surface(A, capabilities={"tools": {}})).profiles[0]
+    pins = pinned_to(seen)
+    pins = replace(pins, profiles=(other, *pins.profiles))
+    judgement = decide(SERVER, seen, pins, policy=Policy())
+    assert [verdict.reason for verdict in judgement.verdicts] == [Reason.VERIFIED]
+
+
 @pytest.mark.parametrize("reason", [Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED])
 def test_policy_can_close_a_server_that_calls_itself_otherwise(reason: Reason) -> None:
     one = surface(A, server_info={"name": "x"}, capabilities={"tools": {}})

@@ -9,10 +9,10 @@ server is in.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.canonical import CanonicalError, Digest
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
-from toolnotary_verifier.pins import Key, KnownProfile, Pins
+from toolnotary_verifier.pins import Key, KnownProfile, Pins, capabilities_digest
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Matching:
             key: self._fits_of(live) for key, live in surface.definitions.items()
         }
         self._enforced = {key: fits for key, fits in self.fits.items() if key[0] in ENFORCED}
-        self.base = self._base(len(pins.profiles))
+        self.base = self._base(len(pins.profiles), surface)
         faulty = any(fault.kind in ENFORCED for fault in surface.faults)
         self._offer = None if faulty else self._whole_offer(pins.signer)
         self.mixed = self._conflicts()
@@ -122,14 +122,23 @@ class Matching:
                         break
         return fits
 
-    def _base(self, accepted: int) -> int | None:
-        """The accepted profile that holds most of the listing, exact matches first; the first of equals."""
+    def _base(self, accepted: int, surface: Surface) -> int | None:
+        """The accepted profile that holds most of the listing, exact matches first.
+
+        Of equals, the one with the capabilities that the server advertises (it may speak several revisions,
+        each with its own), then the first.
+        """
         scores = dict.fromkeys(range(accepted), (0, 0))
         for fits in self._enforced.values():
             for number in scores.keys() & fits.keys():
                 held, exact = scores[number]
                 scores[number] = (held + 1, exact + fits[number].exact)
-        return max(scores, key=lambda number: (scores[number], -number), default=None)
+        advertised = _advertised(surface)
+
+        def rank(number: int) -> tuple[tuple[int, int], bool, int]:
+            return (scores[number], self.profiles[number].capabilities == advertised, -number)
+
+        return max(scores, key=rank, default=None)
 
     def _whole_offer(self, signer: str | None) -> int | None:
         """The offered profile that holds all of the listing: the pinned signer's newest before any other."""
@@ -150,3 +159,10 @@ class Matching:
                 groups.setdefault(frozenset(fits), []).append(key)
         torn = [one for one in groups if any(not one & other for other in groups)]
         return frozenset(key for group in torn for key in groups[group])
+
+
+def _advertised(surface: Surface) -> Digest | None:
+    try:
+        return capabilities_digest(surface.capabilities)
+    except CanonicalError:  # what has no canonical form equals nothing that was accepted
+        return None
