@@ -3,7 +3,7 @@
 
 import json
 
-from toolnotary_verifier.canonical.fault import is_unicode, too_deep
+from toolnotary_verifier.canonical.fault import NO_STACK, is_unicode, too_deep
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonObject, JsonValue
 from toolnotary_verifier.canonical.nesting import is_deeper, offset_of_depth
 from toolnotary_verifier.canonical.number import integer, real
@@ -32,6 +32,13 @@ def decode(
         where = f"byte {offset_of_depth(raw, max_depth)}"
         raise CanonicalError("too-deep", too_deep(max_depth), where=where)
     try:
+        return _value(raw)
+    except RecursionError:  # the depth is bounded: it was the caller who left no stack
+        raise CanonicalError("too-deep", NO_STACK) from None
+
+
+def _value(raw: bytes) -> JsonValue:
+    try:
         return _scan(raw.decode("utf-8"))
     except UnicodeDecodeError:
         # A byte that is not UTF-8 becomes a lone surrogate, which no valid text can hold: it spoils the
@@ -45,8 +52,6 @@ def _scan(text: str) -> JsonValue:
     except json.JSONDecodeError as error:
         offset = len(text[: error.pos].encode("utf-8", "surrogateescape"))
         raise CanonicalError("not-json", error.msg.lower(), where=f"byte {offset}") from None
-    except RecursionError:  # the depth is bounded: it was the caller who left no stack
-        raise CanonicalError("too-deep", "nested too deeply for the stack that is left") from None
 
 
 def _object(members: list[tuple[str, JsonValue]]) -> JsonObject | Flaw:

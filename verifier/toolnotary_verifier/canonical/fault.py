@@ -9,6 +9,7 @@ from toolnotary_verifier.canonical.number import exact_real, integer_text, real_
 from toolnotary_verifier.escape import escape
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+NO_STACK = "nested too deeply for the stack that is left"
 # Characters of one member name that an error message repeats.
 _SHOWN = 60
 
@@ -41,7 +42,7 @@ def first_fault(value: JsonValue, *, max_depth: int) -> CanonicalError:
         else:
             path.pop()
     # The writer ran out of stack where this search, which needs none, found nothing wrong.
-    return CanonicalError("too-deep", "nested too deeply for the stack that is left")
+    return CanonicalError("too-deep", NO_STACK)
 
 
 def _members(container: JsonValue) -> Iterator[tuple[str, JsonValue]]:
