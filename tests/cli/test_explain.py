@@ -110,6 +110,7 @@ def test_a_signed_entry_whose_bundle_is_not_at_hand_is_held_back_and_says_why(
     signed = SignedEntry(
         server="acme/x",
         launch=LAUNCH,
+        recorded={},
         version="1",
         sequence=1,
         signer=f"key:{digest}",

@@ -237,6 +237,7 @@ def lockfile(folder: Path, *, keep_texts: bool = True) -> Path:
         SignedEntry(
             server="acme/x",
             launch={"kind": "command", "argv": ["x"]},
+            recorded={},
             version="1",
             sequence=1,
             signer="key:" + exact,
@@ -249,6 +250,7 @@ def lockfile(folder: Path, *, keep_texts: bool = True) -> Path:
         UnsignedEntry(
             server="mine",
             launch={"kind": "command", "argv": ["y"]},
+            recorded={},
             pins=(Pin(Kind.TOOL, "read", exact, exact),),
         )
     )
