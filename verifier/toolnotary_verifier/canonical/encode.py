@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A parsed value to its canonical bytes: the reference writer (docs/spec/canonical-form.md 3 and 4)."""
+"""A parsed value to its canonical bytes: the reference writer (docs/spec/canonical-form.md 2)."""
 
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quoted
 
 from toolnotary_verifier.canonical.fault import first_fault, is_literal
 from toolnotary_verifier.canonical.flaw import CanonicalError, JsonObject, JsonValue
-from toolnotary_verifier.canonical.number import exact_real, integer_text, real_text
+from toolnotary_verifier.canonical.number import Real, exact_real, integer_text, real_text
 from toolnotary_verifier.canonical.order import by_code_units, has_astral_key
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 
@@ -44,10 +44,11 @@ def _write(lead: str, value: JsonValue, room: int, out: _Out, order: _Order) -> 
         _write_object(lead, value, room - 1, out, order)
     elif kind is list:
         _write_array(lead, value, room - 1, out, order)
-    elif kind is str:
-        out(lead + quoted(value))
     else:
         out(lead + _scalar(value, room, order))
+
+
+# Both write each kind of member themselves: one more call for each of them would cost a quarter of the time.
 
 
 def _write_object(lead: str, members: JsonObject, room: int, out: _Out, order: _Order) -> None:
@@ -57,12 +58,14 @@ def _write_object(lead: str, members: JsonObject, room: int, out: _Out, order: _
     for key in order(members) if len(members) > 1 else members:
         member = members[key]
         kind = type(member)
-        if kind is str:  # the usual kinds are written here: one more call each would cost a quarter more
+        if kind is str:
             out(f"{lead}{quoted(key)}:{quoted(member)}")
         elif kind is dict:
             _write_object(f"{lead}{quoted(key)}:", member, room - 1, out, order)
+        elif kind is list:
+            _write_array(f"{lead}{quoted(key)}:", member, room - 1, out, order)
         else:
-            _write(f"{lead}{quoted(key)}:", member, room, out, order)
+            out(f"{lead}{quoted(key)}:{_scalar(member, room, order)}")
         lead = ","
     out("}" if members else lead + "}")
 
@@ -72,31 +75,39 @@ def _write_array(lead: str, items: list[JsonValue], room: int, out: _Out, order:
         raise _UnwritableError
     lead += "["
     for item in items:
-        if type(item) is str:
+        kind = type(item)
+        if kind is str:
             out(lead + quoted(item))
+        elif kind is dict:
+            _write_object(lead, item, room - 1, out, order)
+        elif kind is list:
+            _write_array(lead, item, room - 1, out, order)
         else:
-            _write(lead, item, room, out, order)
+            out(lead + _scalar(item, room, order))
         lead = ","
     out("]" if items else lead + "]")
 
 
 def _scalar(value: JsonValue, room: int, order: _Order) -> str:
+    kind = type(value)
+    if kind is int:
+        return integer_text(value)
+    if kind is Real:
+        return real_text(value)
     if value is None:
         return "null"
     if value is True:
         return "true"
     if value is False:
         return "false"
-    if type(value) is int:
-        return integer_text(value)
-    if isinstance(value, float):
-        return real_text(value)
     return _rare(value, room, order)
 
 
 def _rare(value: JsonValue, room: int, order: _Order) -> str:
     if isinstance(value, int):
         return integer_text(value)
+    if isinstance(value, float):
+        return real_text(value)
     if is_literal(value):
         return real_text(exact_real(str(value)))
     if isinstance(value, str):  # such as a member of an enumeration

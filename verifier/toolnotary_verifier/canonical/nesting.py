@@ -11,8 +11,6 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 # In a longer text there are too many brackets for their number alone to tell its depth.
 _SHORT = 16_384
-# Each round takes away the innermost pairs, and with them one level or two: enough for what people write.
-_ROUNDS = 8
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -26,12 +24,15 @@ def is_deeper(text: bytes, limit: int) -> bool:
     """Whether JSON text opens more than `limit` arrays and objects at once; linear for any bytes."""
     if len(text) <= _SHORT and opening_brackets(text) <= limit:
         return False
-    brackets = _brackets(text)
-    left = brackets
-    for _ in range(min(_ROUNDS, limit // 2)):
-        left = left.replace(b"{}", b"").replace(b"[]", b"")
+    brackets = left = _brackets(text)
+    # Each round takes away the innermost pairs, and with them one level or two. What people write is gone
+    # after a few rounds; where they take little away, walking is faster.
+    for _ in range(limit // 2):
+        before, left = left, left.replace(b"{}", b"").replace(b"[]", b"")
         if not left:
             return False
+        if len(left) > 0.9 * len(before):
+            break
     return any(map(limit.__lt__, accumulate(map(_STEP.__getitem__, brackets))))
 
 

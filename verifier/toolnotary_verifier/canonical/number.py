@@ -87,7 +87,7 @@ def real_text(value: float) -> str:
         CanonicalError: `number-range`, for what is not finite.
     """
     text = float.__repr__(value)
-    if text.endswith(".0"):
+    if text[-2:] == ".0":
         if value == 0:
             return "0"
         return text[:-2] if -_EXACT < value < _EXACT else _with_exponent(text[:-2])
@@ -95,10 +95,11 @@ def real_text(value: float) -> str:
         if "n" in text:  # inf and nan
             raise CanonicalError("number-range", "a number is not finite")
         return text
-    if "e+" in text:
-        return text  # 1e16 and more: both write the exponent, always with two digits or three
-    mantissa, _, exponent = text.partition("e-")
-    return _small(mantissa, int(exponent))
+    if text[-3:-1] != "-0":  # Python writes e-05 to e-09; from 1e16 on and below 1e-9 both are the same
+        return text
+    if text[-1] in "789":  # 1e-07 as 1e-7
+        return text[:-2] + text[-1]
+    return _without_exponent(text[:-4], int(text[-1]))
 
 
 def _with_exponent(digits: str) -> str:
@@ -108,9 +109,7 @@ def _with_exponent(digits: str) -> str:
     return f"{sign}{digits[0]}{'.' if fraction else ''}{fraction}e+{len(digits) - 1}"
 
 
-def _small(mantissa: str, exponent: int) -> str:
-    """`1.5e-05` as `0.000015`, `1e-07` as `1e-7`."""
-    if exponent > 6:
-        return f"{mantissa}e-{exponent}"
+def _without_exponent(mantissa: str, exponent: int) -> str:
+    """`1.5e-05` as `0.000015`."""
     sign, mantissa = ("-", mantissa[1:]) if mantissa[0] == "-" else ("", mantissa)
     return f"{sign}0.{'0' * (exponent - 1)}{mantissa.replace('.', '')}"
