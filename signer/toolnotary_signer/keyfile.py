@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput, Refused
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import unwritable
+from toolnotary_verifier.files import beside, unwritable
 from toolnotary_verifier.keys import Algorithm, PublicKey
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def write_pair(name: Path, key: PrivateKey, *, passphrase: bytes | None) -> tupl
     Raises:
         ConfigurationError: `file-exists`, `file-not-writable`.
     """
-    private, public = name.with_name(name.name + ".key"), name.with_name(name.name + ".pub")
+    private, public = beside(name, ".key"), beside(name, ".pub")
     _write_new(public, key.public.to_pem(), mode=0o644)
     try:
         _write_new(private, key.to_pem(passphrase=passphrase), mode=0o600)

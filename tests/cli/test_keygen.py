@@ -84,3 +84,10 @@ def test_a_passphrase_that_is_too_short_makes_no_key(
     assert main(["keygen", "-o", "release"]) == 2
     assert "passphrase-shape" in capsys.readouterr().err
     assert not Path("release.key").exists()
+
+
+@pytest.mark.parametrize("name", [".", "/", "..", ""])
+def test_a_name_that_is_a_folder_makes_no_key(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keygen", "--no-passphrase", "-o", name]) == 2
+    assert "file-not-writable" in capsys.readouterr().err
+    assert not list(Path().glob("*.key"))

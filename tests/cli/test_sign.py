@@ -233,3 +233,20 @@ def test_the_bundle_holds_nothing_but_key_mode() -> None:
         "tlogEntries": [],
     }
     assert json.loads(base64.b64decode(document["dsseEnvelope"]["payload"]))["predicate"]["sequence"] == 1
+
+
+@pytest.mark.parametrize("out", [".", "/", ".."])
+def test_an_output_that_is_a_folder_is_refused(out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sign("-o", out) == 2
+    assert "file-not-writable" in capsys.readouterr().err
+
+
+def test_a_capture_that_has_nothing_but_a_suffix_for_a_name_is_signed() -> None:
+    Path("weather.json").rename(".json")
+    assert (
+        main(
+            ["sign", "--key", "release.key", "--server", SERVER, "--version", "1", "--sequence", "1", ".json"]
+        )
+        == 0
+    )
+    assert Path(".json.manifest.json").exists()

@@ -37,6 +37,8 @@ A script is a set of keyword options; every one is optional.
         redirect-loop           307 to itself
         bad-session             a session id of 4,000 characters
         not-http                a greeting of another protocol, for every request
+        negative-chunk, negative-chunk-events, negative-chunk-error
+                                a chunk of size -5, in JSON, in an event stream or under status 500
         close                   the connection closes without a word
 """
 
@@ -232,6 +234,10 @@ class _Handler(BaseHTTPRequestHandler):
             return {"result": {**stamp, "tools": self.script.get("tools", TOOLS)}}
         return {"error": {"code": -32601, "message": "method not found"}}
 
+    def negative_chunk(self, status: int, kind: str) -> None:
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        self.wfile.write(head.encode() + b"-5\r\nabc\r\n")
+
     def reply(self, status: int, body: bytes, *, kind: str = "application/json", **headers: str) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -332,6 +338,9 @@ _MOVES: dict[str, Any] = {
     ),
     "asks-back": _asks_back,
     "list-changed": _list_changed,
+    "negative-chunk": lambda handler, _answer: handler.negative_chunk(200, "application/json"),
+    "negative-chunk-events": lambda handler, _answer: handler.negative_chunk(200, "text/event-stream"),
+    "negative-chunk-error": lambda handler, _answer: handler.negative_chunk(500, "application/json"),
     "accepted": lambda handler, _answer: handler.reply(202, b""),
     "gzip": lambda handler, answer: handler.reply(200, json.dumps(answer).encode(), Content_Encoding="gzip"),
 }

@@ -20,6 +20,7 @@ from toolnotary_verifier.limits import Limits
 PATIENT = Limits(first_start_seconds=60, listing_seconds=60)
 UNSTABLE = Path(unstable.__file__)
 CANARY = "s3cr3t-canary-value"
+_NAMELESS = f'{{"name":"{CANARY}","inputSchema":NaN}}'
 
 
 def of(
@@ -257,6 +258,26 @@ def test_a_definition_that_repeats_a_secret_is_not_captured(where: str) -> None:
         captured(source)
     assert caught.value.code == "secret-in-surface"
     assert "canary" not in str(caught.value)
+
+
+def test_a_definition_that_cannot_be_read_and_repeats_a_secret_is_not_told() -> None:
+    bad = {
+        "on": "tools/list",
+        "do": [{"raw": f'{{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{_NAMELESS}]}}}}'}],
+    }
+    source = CommandSource(
+        argv=tuple(scripted.command({"era": "handshake", "rules": [bad]})),
+        environment={**os.environ, "ACME_TOKEN": CANARY},
+    )
+    with pytest.raises(Refused) as caught:
+        captured(source)
+    assert caught.value.code == "secret-in-surface"
+    assert "canary" not in str(caught.value)
+
+
+def test_a_secret_whose_bytes_are_not_text_keeps_nothing_from_being_captured() -> None:
+    found = captured(of("steady", ACME_TOKEN=os.fsdecode(b"\xff12345678")))
+    assert found.manifest().variants
 
 
 HELD_BACK = {

@@ -121,6 +121,9 @@ def test_lists_that_change_while_they_are_read_are_read_again_and_not_for_ever()
     [
         ("html", InvalidInput, "content-type"),
         ("not-http", InvalidInput, "not-http"),
+        ("negative-chunk", InvalidInput, "not-http"),
+        ("negative-chunk-events", InvalidInput, "not-http"),
+        ("negative-chunk-error", CannotTell, "http-status"),
         ("huge", InvalidInput, "too-large"),
         ("huge-length", InvalidInput, "too-large"),
         ("huge-event", InvalidInput, "too-large"),
@@ -223,6 +226,8 @@ def test_credentials_do_not_cross_a_network_in_the_clear() -> None:
         "http://[::1",
         "http://x:99999/",
         "http://x/a b",
+        "http://a..b/",
+        f"http://{'a' * 64}/",
         "http://x/\x00",
         "file:///x",
     ],
@@ -319,7 +324,7 @@ def test_only_https_goes_through_a_proxy_and_no_proxy_exempts(
     assert (proxy.host if proxy else None) == host
 
 
-@pytest.mark.parametrize("named", ["socks5://p.example", "http://", "http://p:x"])
+@pytest.mark.parametrize("named", ["socks5://p.example", "http://", "http://p:x", "http://p..q"])
 def test_a_proxy_that_cannot_be_used_is_an_error_and_not_passed_by(named: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         inspect(UrlSource(url="https://mcp.acme.example/", environment={"HTTPS_PROXY": named}))

@@ -317,6 +317,16 @@ def test_an_error_text_of_the_server_is_told_without_secrets() -> None:
     assert "s3cr3t" not in str(caught.value)
 
 
+def test_whatever_an_error_quotes_of_an_answer_is_told_without_secrets() -> None:
+    answer = {"protocolVersion": "s3cr3t-canary-value", "capabilities": {}, "serverInfo": {}}
+    script = {"era": "handshake", "rules": [{"on": "initialize", "do": [{"result": answer}]}]}
+    with pytest.raises(CannotTell) as caught:
+        inspect(source(script, ACME_API_TOKEN="s3cr3t-canary-value"), limits=PATIENT)
+    assert caught.value.code == "protocol-version"
+    assert "s3cr3t" not in str(caught.value)
+    assert "s3cr3t" not in caught.value.message
+
+
 def test_the_command_line_in_a_message_has_no_secrets(tmp_path: Path) -> None:
     missing = str(tmp_path / "no-such-server")
     secret = CommandSource(argv=(missing, "--api-key", "s3cr3t-canary-value", "--token=s3cr3t-canary-value"))

@@ -229,6 +229,9 @@ PAGE = response(b"<html>Log in to the network</html>", media_type="text/html")
         b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100_000,
         b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 200 + b"\r\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
+        b"HTTP/1.1 302 Found\r\nlocation: /\xff\r\ncontent-length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nlocation: /a\r\n b\r\ncontent-length: 0\r\n\r\n",
     ],
 )
 def test_what_is_no_registry_is_no_answer(answer: bytes) -> None:

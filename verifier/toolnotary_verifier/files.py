@@ -32,6 +32,21 @@ def replace_file(path: Path, content: bytes) -> None:
         raise unwritable(path, error, "what was there before is unchanged") from None
 
 
+def beside(path: Path, suffix: str) -> Path:
+    """The path that has `suffix` behind the name of `path`.
+
+    Raises:
+        ConfigurationError: `file-not-writable`, if `path` is a folder by its spelling, such as `.` or `/`.
+    """
+    if path.name in ("", ".."):
+        raise ConfigurationError(
+            "file-not-writable",
+            f"{escape(str(path), limit=300)} is a folder, expected the beginning of a file's name",
+            remedy="name a file in it",
+        )
+    return path.with_name(path.name + suffix)
+
+
 def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
     """The error that says why `path` could not be written, and in which state it is now."""
     why = (error.strerror or "cannot be written").lower()

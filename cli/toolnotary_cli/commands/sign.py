@@ -93,6 +93,7 @@ def command(
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
+    from toolnotary_verifier.files import beside
     from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import UnnamedManifest
     from toolnotary_verifier.statement import time_text
@@ -124,8 +125,8 @@ def command(
         expires_at=expires_at,
         source=source,
     )
-    base = out if out is not None else file.with_name(file.name.removesuffix(".json"))
-    paths = [base.with_name(f"{base.name}.{kind}.json") for kind in ("manifest", "sigstore")]
+    base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
+    paths = [beside(base, f".{kind}.json") for kind in ("manifest", "sigstore")]
     _write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
     document = {
         "schema": "https://toolnotary.dev/output/sign/v1",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from toolnotary_verifier.canonical import JsonValue, canonical_bytes
+from toolnotary_verifier.canonical import CanonicalError, JsonValue, canonical_bytes
 from toolnotary_verifier.capture.source import CommandSource, Source, UrlSource
 from toolnotary_verifier.commandline import take_apart
 from toolnotary_verifier.errors import Refused
@@ -26,6 +26,7 @@ class Concealed:
 
     def __init__(self, values: Iterable[str]) -> None:
         self._values = sorted({value for value in values if len(value) >= _MIN_MASKED}, key=len, reverse=True)
+        self._spelled = [spelled for value in self._values if (spelled := _spelled(value))]
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -50,13 +51,15 @@ class Concealed:
         for definition in surface.definitions.values():
             if self._is_in(definition.value):
                 raise _repeated(f"{definition.kind} {escape(definition.name, limit=80)}")
+        for fault in surface.faults:
+            if self._is_in([fault.name, fault.message]):
+                raise _repeated(f"a {fault.kind} that cannot be read")
         if self._is_in(surface.server_info) or self._is_in(surface.capabilities):
             raise _repeated("serverInfo or the capabilities")
 
     def _is_in(self, value: JsonValue) -> bool:
         text = canonical_bytes([value], max_depth=1 << 10)
-        spelled = (canonical_bytes(one)[1:-1] for one in self._values if _is_unmistakable(one))
-        return any(one in text for one in spelled)
+        return any(one in text for one in self._spelled)
 
 
 def _of_command(source: CommandSource) -> list[str]:
@@ -81,6 +84,14 @@ def _parts(word: str) -> list[str]:
 
 def _variables(environment: Mapping[str, str]) -> list[str]:
     return [value for name, value in environment.items() if names_secret(name) or mask(value) == MASK]
+
+
+def _spelled(value: str) -> bytes:
+    """How a canonical form holds the value; nothing where it holds it by chance, or cannot hold it."""
+    try:
+        return canonical_bytes(value)[1:-1] if _is_unmistakable(value) else b""
+    except CanonicalError:
+        return b""  # a variable whose bytes are not UTF-8: no surface repeats those
 
 
 def _is_unmistakable(value: str) -> bool:

@@ -53,6 +53,8 @@ class Endpoint:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         if not all("!" <= character <= "~" for character in target + parts.hostname):
             raise _bad_url("it holds spaces, control characters or characters that are not ASCII")
+        if not is_host(parts.hostname):
+            raise _bad_url("its host is not a name that can be looked up")
         return cls(
             scheme=parts.scheme,
             host=parts.hostname,
@@ -77,6 +79,15 @@ class Endpoint:
     def is_protected(self) -> bool:
         """Whether what is sent cannot be read on the way: TLS, or no way at all."""
         return self.scheme == "https" or _LOOPBACK.fullmatch(self.host) is not None
+
+
+def is_host(name: str) -> bool:
+    """Whether `name` can be handed to the resolver: no label is empty or longer than 63 (RFC 1035, 2.3.4)."""
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def _bad_url(why: str) -> ConfigurationError:
@@ -116,7 +127,7 @@ class Proxy:
             return None
         try:
             parts = urlsplit(named if "://" in named else f"http://{named}")
-            if parts.scheme == "http" and parts.hostname:
+            if parts.scheme == "http" and parts.hostname and is_host(parts.hostname):
                 return cls(parts.hostname, parts.port or 80, _basic(parts))
         except ValueError:
             pass

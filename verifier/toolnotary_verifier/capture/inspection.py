@@ -9,7 +9,7 @@ from toolnotary_verifier.capture.conversation import Conversation
 from toolnotary_verifier.capture.look import REVISIONS, Look
 from toolnotary_verifier.capture.source import CommandSource, Source
 from toolnotary_verifier.capture.transport import Transport
-from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.errors import CannotTell, ToolnotaryError
 from toolnotary_verifier.jsonrpc import HANDSHAKE, STATELESS
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
@@ -54,9 +54,19 @@ def inspect(
         except CannotTell as error:
             # Some servers of the handshake era end when something else than `initialize` comes first.
             if error.code != "server-ended" or look.opening or not asked:
+                _mask(error, transport)
                 raise
+        except ToolnotaryError as error:
+            _mask(error, transport)
+            raise
         finally:
             transport.close()
+
+
+def _mask(error: ToolnotaryError, transport: Transport) -> None:
+    """Take the source's secrets out of an error: whatever it quotes of an answer may repeat them."""
+    error.message = transport.mask(error.message)
+    error.args = (f"{error.code}: {error.message}",)
 
 
 def _connect(

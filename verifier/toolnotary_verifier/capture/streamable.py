@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
+from typing import Final
 from urllib.parse import urljoin
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject, parse_message, plain, serialize
@@ -26,6 +27,8 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.secrecy import mask_url
 
 _REDIRECTS = 3
+# What `http.client` and its socket raise at a peer; ValueError is its answer to a chunk of negative size.
+_BROKEN: Final = (OSError, HTTPException, ValueError)
 _CHUNK = 64 << 10
 _ERROR_BYTES = 64 << 10
 _MAX_READ = 4096
@@ -89,7 +92,7 @@ class StreamableHttp:
                 return None
             except InvalidInput as error:
                 raise InvalidInput(error.code, f"{self.server}: {error.message}") from None
-            except (OSError, HTTPException) as error:
+            except _BROKEN as error:
                 raise self._failure(error) from None
             if chunk is None:
                 self._drop()
@@ -179,12 +182,12 @@ class StreamableHttp:
             connection = Connection.open(endpoint, proxy=self._proxy, tls=self._tls, deadline=deadline)
             connection.http.request(method, endpoint.target, body=body, headers=headers)
             return connection, connection.http.getresponse()
-        except (OSError, HTTPException) as error:
+        except _BROKEN as error:
             if connection is not None:
                 connection.close()
             raise self._failure(error) from None
 
-    def _failure(self, error: OSError | HTTPException) -> CannotTell | InvalidInput:
+    def _failure(self, error: OSError | HTTPException | ValueError) -> CannotTell | InvalidInput:
         if isinstance(error, TimeoutError):
             return CannotTell("no-answer", f"{self.server}: no answer in time")
         if isinstance(error, ssl.SSLCertVerificationError):
@@ -235,7 +238,7 @@ class StreamableHttp:
         most = self._limits.frame_bytes
         try:
             body = response.read(most + 1)
-        except (OSError, HTTPException) as error:
+        except _BROKEN as error:
             raise self._failure(error) from None
         if len(body) > most:
             raise InvalidInput("too-large", f"{self.server}: an answer has more than {most} bytes")
@@ -247,7 +250,7 @@ class StreamableHttp:
         try:
             body = response.read(_ERROR_BYTES)
             parsed = parse_message(body)
-        except (OSError, HTTPException, CanonicalError):
+        except (*_BROKEN, CanonicalError):
             parsed = None
         error = parsed.get("error") if isinstance(parsed, dict) else None
         if isinstance(error, dict):

@@ -8,6 +8,7 @@ Here the socket itself asks for the time that is left before each read and write
 import contextlib
 import http.client
 import io
+import re
 import socket
 import ssl
 import time
@@ -21,6 +22,7 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.fetch.address import Address
 from toolnotary_verifier.fetch.answers import Answer, strange
 
+_VISIBLE = re.compile(r"/[!-~]*")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 3
 _SLICE = 16 << 10  # one TLS record: a longer write could wait once for each record in it
@@ -92,7 +94,7 @@ class Exchange:
             raise self._unreachable(error) from error
         except UnicodeError as error:
             raise self._unreachable(OSError("the host's name is not one that can be looked up")) from error
-        except http.client.HTTPException as error:
+        except (http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of negative size
             raise strange(self._address.origin, f"speaks no HTTP ({type(error).__name__})") from error
         if len(content) > max_bytes:
             raise strange(self._address.origin, f"answers with more than {max_bytes} bytes")
@@ -114,7 +116,10 @@ class Exchange:
             raise strange(
                 self._address.origin, f"redirects to another server, {escape(target.origin, limit=200)}"
             )
-        return parts.path + (f"?{parts.query}" if parts.query else "")
+        redirected = parts.path + (f"?{parts.query}" if parts.query else "")
+        if not _VISIBLE.fullmatch(redirected):
+            raise strange(self._address.origin, "redirects to what is no path")
+        return redirected
 
     def _unreachable(self, error: OSError) -> CannotTell:
         why = error.strerror or str(error) or type(error).__name__
