@@ -5,7 +5,7 @@ This is what a refused call names, so a model may run it: nothing here writes, s
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
@@ -106,7 +106,7 @@ def explain(project: Project, server: str, name: str | None) -> Explanation:
 
 
 def _pinned(project: Project, entry: Entry, name: str | None) -> Pinned:
-    alone = replace(project, lockfile=Lockfile((entry,)))
+    alone = project._replace(lockfile=Lockfile((entry,)))
     blocked = ""
     try:
         pins = load_pins(alone, server=entry.server, launch=None)

@@ -4,7 +4,6 @@
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +224,7 @@ def test_a_first_sight_that_is_not_all_signed_is_unsigned() -> None:
 @pytest.mark.parametrize("reason", [Reason.IDENTITY, Reason.SIGNER_CHANGED, Reason.ROLLBACK])
 def test_a_finding_about_the_server_precedes_what_is_pinned(reason: Reason) -> None:
     seen = surface(A, instructions="hi")
-    pins = replace(pinned_to(seen), standing=Standing(reason, "because"))
+    pins = pinned_to(seen)._replace(standing=Standing(reason, "because"))
     judgement = judge(seen, pins)
     assert set(reasons(judgement).values()) == {reason.value}
     assert judgement.outcome is Outcome.DRIFT
@@ -254,7 +253,7 @@ def test_a_withdrawn_definition_is_blocked_although_it_is_pinned(where: str) -> 
 def test_a_withdrawn_definition_does_not_come_back_by_its_normal_form() -> None:
     pins = pinned_to(surface(A))
     digest = surface(A).definitions[Kind.TOOL, "a"].digest
-    judgement = judge(surface(tool("a", "fine ")), replace(pins, revoked=frozenset({digest})))
+    judgement = judge(surface(tool("a", "fine ")), pins._replace(revoked=frozenset({digest})))
     assert reasons(judgement) == {"a": "revoked"}
 
 
@@ -431,7 +430,7 @@ def test_manifests_of_other_servers_explain_nothing() -> None:
     other = verify_publish(
         manifest.canonical, forge.bundle(forge.statement(manifest)), trusted=forge.KEYS, at=forge.NOW
     )
-    seen = replace(surface(), definitions={key: v[0].definition for key, v in manifest.variants.items()})
+    seen = surface()._replace(definitions={key: v[0].definition for key, v in manifest.variants.items()})
     assert set(reasons(judge(seen, None, candidates=[other])).values()) == {"first-unsigned"}
 
 
@@ -511,7 +510,7 @@ def test_of_profiles_with_equal_definitions_the_one_with_the_advertised_capabili
     seen = surface(A, capabilities={"tools": {"listChanged": True}})
     other = pinned_to(surface(A, capabilities={"tools": {}})).profiles[0]
     pins = pinned_to(seen)
-    pins = replace(pins, profiles=(other, *pins.profiles))
+    pins = pins._replace(profiles=(other, *pins.profiles))
     judgement = decide(SERVER, seen, pins, policy=Policy())
     assert [verdict.reason for verdict in judgement.verdicts] == [Reason.VERIFIED]
 

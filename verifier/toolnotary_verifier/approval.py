@@ -6,7 +6,6 @@ Which move an approval makes is decided here; the caller shows it, asks, and app
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolnotary_verifier import history
@@ -152,7 +151,7 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
     project.state.append(history.revoked(server, digests))
     if lockfile != project.lockfile:
         lockfile.save(project.lockfile_path)
-    return replace(project, lockfile=lockfile)
+    return project._replace(lockfile=lockfile)
 
 
 def _digests(project: Project, entry: Entry, name: str | None) -> set[Digest]:

@@ -6,7 +6,7 @@ pinned, whatever the server says by then. Nothing here asks; the caller does.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolnotary_verifier import history
@@ -67,7 +67,7 @@ class Move:
         project.state.append(*self.events)
         lockfile = project.lockfile.with_entry(self.entry)
         lockfile.save(project.lockfile_path)
-        return replace(project, lockfile=lockfile)
+        return project._replace(lockfile=lockfile)
 
 
 def pin_signed(

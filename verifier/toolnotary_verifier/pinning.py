@@ -7,7 +7,6 @@ and nothing is read from anywhere but the files that the caller names (DESIGN: l
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import Digest, parse
@@ -62,7 +61,7 @@ def load_pins(
         others = project.lockfile.named(server) if launch else ()
         if launch and others:
             told = "; ".join(launch.differences(others[0].launch)) or "another launch"
-            return replace(unpinned, standing=Standing(Reason.IDENTITY, told))
+            return unpinned._replace(standing=Standing(Reason.IDENTITY, told))
         return unpinned
     if isinstance(entry, UnsignedEntry):
         return _unsigned(project, entry, unpinned)
@@ -98,13 +97,13 @@ def _unsigned(project: Project, entry: UnsignedEntry, unpinned: Pins) -> Pins:
     ]
     rest = frozenset((pin.kind, pin.name, pin.exact) for pin in entry.pins if pin not in accepted)
     if not accepted:
-        return replace(unpinned, unaccepted=rest)
+        return unpinned._replace(unaccepted=rest)
     profile = KnownProfile(
         definitions=_by_key(project.objects, accepted),
         server_info=entry.server_info,
         capabilities=entry.capabilities,
     )
-    return replace(unpinned, profiles=(profile,), unaccepted=rest, known=True)
+    return unpinned._replace(profiles=(profile,), unaccepted=rest, known=True)
 
 
 def _by_key(objects: Objects, pins: Iterable[Pin]) -> dict[Key, tuple[PinnedDefinition, ...]]:
@@ -127,14 +126,13 @@ def _signed(
     verified = verify_entry(project, entry, at=at)
     if verified is None:
         detail = f"signed by {escape(entry.signer, limit=100)}, whom no policy of yours names"
-        return replace(unpinned, standing=Standing(Reason.SIGNER_UNKNOWN, detail))
+        return unpinned._replace(standing=Standing(Reason.SIGNER_UNKNOWN, detail))
     manifest, signer = verified.manifest, verified.signer.identity
     if launch is not None and not launch.belongs_to(manifest):
         detail = "what is started is no artifact or remote of the signed manifest"
-        return replace(unpinned, standing=Standing(Reason.IDENTITY, detail))
+        return unpinned._replace(standing=Standing(Reason.IDENTITY, detail))
     names = {name: name in entry.profiles for name in manifest.profiles}
-    pins = replace(
-        unpinned,
+    pins = unpinned._replace(
         profiles=tuple(KnownProfile.of(manifest, name) for name, pinned in names.items() if pinned),
         others=tuple(KnownProfile.of(manifest, name) for name, pinned in names.items() if not pinned),
         signer=unpinned.signer or signer,
@@ -143,10 +141,10 @@ def _signed(
     )
     if pins.signer != signer:
         detail = f"signed by {signer}, accepted was {pins.signer}"
-        return replace(pins, standing=Standing(Reason.SIGNER_CHANGED, detail))
+        return pins._replace(standing=Standing(Reason.SIGNER_CHANGED, detail))
     if unpinned.sequence is not None and verified.sequence < unpinned.sequence:
         detail = f"the lockfile pins sequence {verified.sequence}, accepted was {unpinned.sequence}"
-        return replace(pins, standing=Standing(Reason.ROLLBACK, detail))
+        return pins._replace(standing=Standing(Reason.ROLLBACK, detail))
     return pins
 
 

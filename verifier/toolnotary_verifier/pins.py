@@ -6,7 +6,6 @@ function that was given for it, and only where the gate needs it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,8 +89,7 @@ class Standing(NamedTuple):
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pins:
+class Pins(NamedTuple):
     """What one server is held to.
 
     Attributes:
@@ -112,7 +110,7 @@ class Pins:
     standing: Standing | None = None
     known: bool = False
     revoked: frozenset[Digest] = frozenset()
-    unaccepted: frozenset[tuple[Kind, str, Digest]] = field(default_factory=frozenset, repr=False)
+    unaccepted: frozenset[tuple[Kind, str, Digest]] = frozenset()
 
 
 def server_info_digest(server_info: JsonObject) -> Digest | None:

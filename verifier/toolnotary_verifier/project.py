@@ -2,9 +2,8 @@
 """The files that one command works with: lockfile and objects, policy, and the user's state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.launch import Launch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(NamedTuple):
     """The files of one command: lockfile with its objects, policy, and the user's state.
 
     Attributes:

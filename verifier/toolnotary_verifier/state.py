@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
-from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, canonical_bytes, parse
+from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, canonical_bytes, parse_message
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
@@ -205,7 +205,7 @@ def _take(history: History, number: int, event: JsonObject) -> None:
 
 def _event(line: bytes) -> JsonObject | None:
     try:
-        value = parse(line, max_bytes=_MAX_LINE_BYTES)
+        value = parse_message(line, max_bytes=_MAX_LINE_BYTES)
         return value if isinstance(value, dict) and canonical_bytes(value) == line else None
     except CanonicalError:
         return None
