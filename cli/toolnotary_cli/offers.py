@@ -22,15 +22,16 @@ def offers(
     None where no registry is named, with `--offline`, or where the registry has nothing that verifies; what
     kept a version out is told on stderr.
     """
+    url = registry or project.policy.registry_url
+    if url is None or offline:
+        return ()
     from toolnotary_verifier.naming import server_name
 
-    url = registry or project.policy.registry_url
     try:
         server_name(server)
     except InvalidInput:
         return ()  # a name that nobody can publish
-    trusted = project.trusted(server)
-    if url is None or offline or not trusted:
+    if not project.trusted(server):
         return ()
     return tuple(_verified(project, server, url, output))
 

@@ -35,8 +35,10 @@ class Output(NamedTuple):
 
             click.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
             return
-        for line in (text,) if isinstance(text, str) else text:
-            click.echo(line)
+        # In one piece: click flushes after each, and a listing has a line a tool.
+        lines = [text] if isinstance(text, str) else list(text)
+        if lines:
+            click.echo("\n".join(lines))
 
     def note(self, line: str) -> None:
         """Tell something beside the result, on stderr, in every format; escaped here."""

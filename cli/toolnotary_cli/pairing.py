@@ -2,7 +2,7 @@
 """Which surface of one source is compared with which of another, and which of several definitions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolnotary_cli.subject import ALONE, Key, Subject
 from toolnotary_verifier.definition import Definition
@@ -104,7 +104,7 @@ def _several(subject: Subject, profile: str) -> Iterator[tuple[Key, Sequence[Def
 
 
 def _choose(surface: Surface, chosen: Mapping[Key, Definition]) -> Surface:
-    return replace(surface, definitions={**surface.definitions, **chosen}) if chosen else surface
+    return surface._replace(definitions={**surface.definitions, **chosen}) if chosen else surface
 
 
 def _of_manifests(profile: str, old: Subject, new: Subject) -> Pair:

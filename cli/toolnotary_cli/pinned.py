@@ -2,7 +2,6 @@
 """What a lockfile pins a server to, as surfaces: `LOCKFILE#SERVER`. Nothing is judged or trusted here."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from toolnotary_cli import places
@@ -53,7 +52,7 @@ def _signed(entry: SignedEntry, objects: Objects, label: str) -> Subject:
 
     whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label)), None)
     kept = {name: surface for name, surface in whole.surfaces.items() if name in entry.profiles}
-    return replace(whole, surfaces=kept)
+    return whole._replace(surfaces=kept)
 
 
 def _unsigned(entry: UnsignedEntry, objects: Objects, label: str) -> Surface:

@@ -2,7 +2,6 @@
 """What a verified manifest says of a surface, and how `verify` tells it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolnotary_cli.output import shown, styled
@@ -43,7 +42,7 @@ def _each_variant(surface: "Surface", variants: "Mapping[Key, Sequence[Definitio
     """Surfaces that together show every definition which a name may have in a profile of a source."""
     for number in range(max((len(found) for found in variants.values()), default=1)):
         chosen = {key: found[min(number, len(found) - 1)] for key, found in variants.items()}
-        yield replace(surface, definitions={**surface.definitions, **chosen})
+        yield surface._replace(definitions={**surface.definitions, **chosen})
 
 
 def passes(judgement: "Judgement") -> bool:

@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolnotary_cli.output import shown, styled
@@ -30,7 +29,7 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
         from toolnotary_cli.drawing import review_lines
         from toolnotary_verifier.review import review
 
-        changed = review(replace(surface, definitions=old, faults=()), replace(surface, definitions=new))
+        changed = review(surface._replace(definitions=old, faults=()), surface._replace(definitions=new))
         yield from review_lines(changed)
     except ModuleNotFoundError as error:
         if error.name != "deepdiff":

@@ -3,9 +3,9 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url
 from toolnotary_verifier.canonical import parse_message
@@ -24,8 +24,7 @@ Key = tuple[Kind, str]
 ALONE: Final = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(NamedTuple):
     """What a source holds.
 
     Attributes:
@@ -38,7 +37,7 @@ class Subject:
 
     label: str
     surfaces: Mapping[str, Surface]
-    variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = MappingProxyType({})
 
     @property
     def is_single(self) -> bool:

@@ -20,6 +20,7 @@ from typing import Literal
 
 from toolnotary_verifier import canonical
 from toolnotary_verifier.canonical import CanonicalError, Digest
+from toolnotary_verifier.canonical.repeat import Repeat
 
 WORDS = str.split(
     "the file to read path of a directory list search query result optional limit number returns string when "
@@ -205,7 +206,7 @@ def compared(line: bytes, implementation: Literal["accelerated", "reference"]) -
 
 def seen_before(line: bytes) -> float:
     """Recognizing the same line: ten times in a row, as one call is too short to be timed."""
-    repeat = canonical.Repeat.of(line)
+    repeat = Repeat.of(line)
     assert repeat is not None
     again = bytes(bytearray(line))
     return (

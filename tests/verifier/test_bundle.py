@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import forge
@@ -105,5 +104,5 @@ def test_what_is_no_bundle_at_all_is_refused(raw: bytes) -> None:
 
 def test_a_bundle_that_is_too_large_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(ToolnotaryError) as caught:
-        Bundle.parse(forge.bundle(b"{}"), limits=replace(DEFAULT_LIMITS, bundle_bytes=10))
+        Bundle.parse(forge.bundle(b"{}"), limits=DEFAULT_LIMITS._replace(bundle_bytes=10))
     assert caught.value.code == "too-large"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolnotary_verifier.canonical import Repeat, parse_message
+from toolnotary_verifier.canonical import parse_message
+from toolnotary_verifier.canonical.repeat import Repeat
 
 RESULT = '{"tools":[{"name":"a","id":3,"description":"x\\",\\"id\\":7}"}]}'
 FORMS = (

@@ -519,7 +519,7 @@ def test_of_profiles_with_equal_definitions_the_one_with_the_advertised_capabili
 def test_policy_can_close_a_server_that_calls_itself_otherwise(reason: Reason) -> None:
     one = surface(A, server_info={"name": "x"}, capabilities={"tools": {}})
     two = surface(A, server_info={"name": "y"}, capabilities={})
-    two = replace(two, capabilities={"logging": {}})
+    two = two._replace(capabilities={"logging": {}})
     policy = Policy(actions={**DEFAULT_ACTIONS, reason: Action.BLOCK})
     judgement = judge(two, pinned_to(one), policy)
     assert not judgement.forward

@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import forge
@@ -218,7 +217,7 @@ def test_what_is_no_manifest_at_all_is_refused(raw: bytes) -> None:
 
 
 def test_a_manifest_that_is_too_large_is_refused_before_it_is_parsed(manifest: Manifest) -> None:
-    limits = replace(DEFAULT_LIMITS, manifest_bytes=100)
+    limits = DEFAULT_LIMITS._replace(manifest_bytes=100)
     with pytest.raises(InvalidInput) as caught:
         Manifest.parse(manifest.canonical, limits=limits)
     assert caught.value.code == "too-large"
@@ -226,7 +225,7 @@ def test_a_manifest_that_is_too_large_is_refused_before_it_is_parsed(manifest: M
 
 def test_a_manifest_with_too_many_tools_is_refused(manifest: Manifest) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Manifest.parse(manifest.canonical, limits=replace(DEFAULT_LIMITS, tools=1))
+        Manifest.parse(manifest.canonical, limits=DEFAULT_LIMITS._replace(tools=1))
     assert caught.value.code == "manifest-limit"
 
 

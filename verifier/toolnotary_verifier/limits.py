@@ -4,11 +4,10 @@
 Each bound is enforced before the work that it bounds. All sizes are bytes, all times seconds.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """The limits of one connection or one command; the defaults fit every real server that was measured."""
 
     page_bytes: int = 4 << 20

@@ -6,7 +6,6 @@ import binascii
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from toolnotary_verifier.canonical import Digest
@@ -228,8 +227,7 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _with_timeouts(limits: Limits, seconds: Mapping[str, float]) -> Limits:
-    return replace(
-        limits,
+    return limits._replace(
         listing_seconds=seconds.get("listing_seconds", limits.listing_seconds),
         first_start_seconds=seconds.get("first_start_seconds", limits.first_start_seconds),
     )

@@ -8,7 +8,6 @@ templates join the tools.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from toolnotary_verifier.canonical import Flaw, JsonObject, JsonValue, parse_message
 from toolnotary_verifier.definition import Kind
@@ -25,13 +24,13 @@ _OPENING = ("protocolVersion", "supportedVersions", "serverInfo", "capabilities"
 _JOIN = "save every page and join them: FIRST.json+SECOND.json, or one array of all pages"
 
 
-@dataclass(slots=True)
 class _Answers:
     """What was found so far. Pages keep their size: limits hold for files too."""
 
-    pages: dict[Kind, list[tuple[JsonObject, int]]] = field(default_factory=dict)
-    opening: JsonObject = field(default_factory=dict)
-    openings: int = 0
+    def __init__(self) -> None:
+        self.pages: dict[Kind, list[tuple[JsonObject, int]]] = {}
+        self.opening: JsonObject = {}
+        self.openings = 0
 
 
 def read_saved(documents: Iterable[bytes], *, limits: Limits = DEFAULT_LIMITS) -> Surface:
@@ -52,7 +51,7 @@ def read_saved(documents: Iterable[bytes], *, limits: Limits = DEFAULT_LIMITS) -
     for raw in documents:
         _sort(parse_message(raw, max_bytes=limits.frame_bytes), len(raw), answers)
     # A file may hold what a server sends in several pages; whatever is in it has been read already.
-    together = replace(limits, page_bytes=limits.listing_bytes)
+    together = limits._replace(page_bytes=limits.listing_bytes)
     entries = {kind: _joined(kind, pages, together) for kind, pages in answers.pages.items()}
     opening = answers.opening
     return assemble(

@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from toolnotary_verifier.canonical import Flaw, JsonObject, JsonValue
 from toolnotary_verifier.definition import INSTRUCTIONS_NAME, NAME_MEMBER, Definition, Kind
@@ -14,10 +14,11 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 # Hosts build function names from tool names: every character outside this set becomes "_".
 _HOST_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _SHOWN_RIVALS = 3
+# What an unasked server said: shared by all surfaces, and never written to.
+NOTHING: Final[JsonObject] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """An entry of a listing that is no definition.
 
     Attributes:
@@ -33,8 +34,7 @@ class Fault:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surface:
+class Surface(NamedTuple):
     """What a server advertised, as far as it was asked.
 
     Attributes:
@@ -51,8 +51,8 @@ class Surface:
     faults: tuple[Fault, ...] = ()
     inspected: frozenset[Kind] = frozenset()
     protocol_version: str | None = None
-    server_info: JsonObject = field(default_factory=dict)
-    capabilities: JsonObject = field(default_factory=dict)
+    server_info: JsonObject = NOTHING
+    capabilities: JsonObject = NOTHING
     notes: tuple[str, ...] = ()
 
     def of_kind(self, kind: Kind) -> tuple[Definition, ...]:

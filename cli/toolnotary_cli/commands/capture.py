@@ -97,13 +97,11 @@ def command(
 
     Exit code 0: written. 1: unstable. 3: the server could not be inspected. 4: its answers cannot be used.
     """
-    from dataclasses import replace
-
     from toolnotary_verifier.capture import capture
     from toolnotary_verifier.files import replace_file
     from toolnotary_verifier.limits import DEFAULT_LIMITS
 
-    limits = replace(DEFAULT_LIMITS, first_start_seconds=start_timeout, listing_seconds=timeout)
+    limits = DEFAULT_LIMITS._replace(first_start_seconds=start_timeout, listing_seconds=timeout)
     asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
     found = capture(asked, looks=looks, limits=limits, progress=output.note)
     manifest = None
