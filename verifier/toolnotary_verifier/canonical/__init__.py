@@ -14,7 +14,6 @@ from toolnotary_verifier.canonical.digest import Digest
 from toolnotary_verifier.canonical.doors import canonical_bytes, parse, parse_message, prefer
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonObject, JsonValue
 from toolnotary_verifier.canonical.forward import plain, serialize
-from toolnotary_verifier.canonical.repeat import Repeat
 
 RECIPE = "jcs-exact/1"
 
@@ -25,7 +24,6 @@ __all__ = [
     "Flaw",
     "JsonObject",
     "JsonValue",
-    "Repeat",
     "canonical_bytes",
     "parse",
     "parse_message",

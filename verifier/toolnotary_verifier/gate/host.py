@@ -14,7 +14,7 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Turn
-from toolnotary_verifier.gate.recognise import has_inner_return, head_id, may_be_request
+from toolnotary_verifier.gate.recognise import has_inner_return, head_id, may_be_request, plainly_called
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Held
 from toolnotary_verifier.gate.shape import lenient_ids, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
@@ -45,9 +45,14 @@ _TOO_MANY = "too many protocol revisions or capabilities at once"
 
 
 class HostSide:
-    """The direction from host to server."""
+    """The direction from host to server.
+
+    Attributes:
+        is_closed: whether nothing passes any more.
+    """
 
     def __init__(self, verification: Verification, views: Views, *, server: str, limits: Limits) -> None:
+        self.is_closed = False
         self._verification = verification
         self._views = views
         self._server = server
@@ -64,11 +69,18 @@ class HostSide:
             "subscriptions/listen": self._listen,
         }
 
+    def passes(self, line: bytes, now: float) -> bool:
+        """Whether a frame is a plain call of a verified tool, as most are; costs little, changes nothing."""
+        tools = self._views.handshake.tools
+        # Read once: another thread may withdraw it meanwhile, and then either order is a right one.
+        snapshot = None if tools is None else tools.snapshot
+        if self.is_closed or tools is None or snapshot is None:
+            return False
+        return self._verification.is_current(tools, now) and plainly_called(line) in snapshot.spelled
+
     def receive(self, line: bytes, now: float) -> Effects | None:
         """What follows from one frame of the host; None if it goes on to the server as it is."""
-        if not may_be_request(line):
-            return None
-        if not line.strip():
+        if self.passes(line, now) or not may_be_request(line) or not line.strip():
             return None
         if len(line) > self._limits.frame_bytes:
             return self._too_long(line)

@@ -9,47 +9,61 @@ for s and i.
 
 import re
 
-# Keys of a result that hold definitions or instructions, lower case, with the quote that must end them.
+# Keys of a result that hold definitions or instructions, lower case, with the quote that must end them. All
+# end alike, so that one search clears most frames.
 _KEYS = (b'tools"', b'prompts"', b'resources"', b'templates"', b'instructions"')
+_END = b's"'
 _NOTICE = b'list_changed"'
 _LONG_S = "\u017f".encode()
 _TURKISH = ("\u0131".encode(), "\u0130".encode())
 _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
 _ESCAPED_LETTER = re.compile(rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])")
+# One byte is found fastest as a number; words with `find`, since `in` tries each as a number first.
+_RETURN = 0x0D
+_BACKSLASH = 0x5C
 _METHOD = b'"method"'
+_NAME = b'"name"'
+_STATELESS = b'/protocolversion"'
+_CALL = b'"method":"tools/call","params":{"name":"'
+_SPACED_CALL = b'"method": "tools/call", "params": {"name": "'
+# How nearly every answer begins. What begins so is no notification, and is not searched for one.
+_ANSWER = b'{"jsonrpc":"2.0","id":'
 _HEAD_ID = re.compile(
     rb'[ \t]*\{[ \t]*"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*"id"[ \t]*:[ \t]*'
     rb'(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x7f-\xff]{1,128}")[ \t]*,'
 )
 
 
-def may_hold_definitions(frame: bytes) -> bool:
-    """Whether some reader could find a listing, instructions or a list_changed in this frame."""
-    low = frame.lower()
-    for key in _KEYS:
-        if key in low:
-            return True
-    if _NOTICE in low:
-        return True
-    if b"\\u0" in low and _ESCAPED_LETTER.search(low):
-        return True
-    if low.isascii():
-        return False
-    return _LONG_S in low or (_HALF in low and any(letter in frame for letter in _TURKISH))
-
-
 def is_plain(frame: bytes) -> bool:
-    """Whether a frame of the server is one JSON-RPC line that holds nothing to look at.
+    """Whether a frame of the server is one JSON-RPC line in which no reader finds anything to look at.
 
-    One object from its first byte to the line's end, UTF-8, no carriage return within: a reader that splits
-    lines elsewhere, or guesses another encoding, finds nothing in it either.
+    That is: one object from its first byte to the line's end, in UTF-8, without a carriage return inside, and
+    without a listing, instructions or a list_changed. Readers that split lines elsewhere, guess another
+    encoding or ignore case find nothing in it either.
     """
-    if not (frame.startswith(b'{"') and frame.endswith((b"}\n", b"}\r\n"))) or b'"jsonrpc"' not in frame:
+    if not frame.startswith(_ANSWER) and not _may_be_notification(frame):
         return False
-    if has_inner_return(frame) or may_hold_definitions(frame):
+    if not frame.endswith(b"}\n") and not frame.endswith(b"}\r\n"):
         return False
-    return frame.isascii() or is_utf8(frame)
+    if _RETURN in frame and has_inner_return(frame):
+        return False
+    low = frame.lower()
+    if low.find(_END) >= 0 and any(key in low for key in _KEYS):
+        return False
+    if _BACKSLASH in low and _ESCAPED_LETTER.search(low) is not None:
+        return False
+    return low.isascii() or (not _may_fold_to_a_key(low) and is_utf8(frame))
+
+
+def _may_be_notification(frame: bytes) -> bool:
+    """Whether it begins like a message, and announces no change."""
+    return frame.startswith(b'{"') and b'"jsonrpc"' in frame and _NOTICE not in frame.lower()
+
+
+def _may_fold_to_a_key(low: bytes) -> bool:
+    """Whether letters beyond ASCII that some reader takes for s or i could spell one of the keys."""
+    return _LONG_S in low or (_HALF in low and any(letter in low for letter in _TURKISH))
 
 
 def may_be_request(frame: bytes) -> bool:
@@ -57,7 +71,28 @@ def may_be_request(frame: bytes) -> bool:
     if not frame.startswith(b"{") or has_inner_return(frame):
         return True
     low = frame.lower()
-    return _METHOD in low or (b"\\u0" in low and _ESCAPED_LETTER.search(low) is not None)
+    return low.find(_METHOD) >= 0 or (_BACKSLASH in low and _ESCAPED_LETTER.search(low) is not None)
+
+
+def plainly_called(frame: bytes) -> bytes | None:
+    """The name in a tools/call of which no reader can take another name; None for every other frame.
+
+    The name stands where the usual serializers put it, first in the parameters behind the method, without an
+    escape, and no other key `method` or `name` is anywhere in the frame, in any case or spelling: a quoted
+    word cannot occur inside of a string, where its second quote would be escaped. A request of the stateless
+    era is none of these, since what it is held to stands in its `_meta`.
+    """
+    start = frame.find(_CALL) + len(_CALL)
+    if start < len(_CALL):
+        start = frame.find(_SPACED_CALL) + len(_SPACED_CALL)
+        if start < len(_SPACED_CALL):
+            return None
+    if _RETURN in frame or not frame.startswith(b"{") or frame.find(b"\\u") >= 0:
+        return None
+    low = frame.lower()
+    if low.count(_NAME) != 1 or low.count(_METHOD) != 1 or low.find(_STATELESS) >= 0:
+        return None
+    return frame[start : frame.find(b'"', start)]
 
 
 def has_inner_return(frame: bytes) -> bool:

@@ -35,7 +35,7 @@ def definition_members(message: JsonObject) -> set[str]:
 
 def misspells(members: JsonObject, exact: frozenset[str] = _ENVELOPE) -> bool:
     """Whether a key is one of `exact` for a reader that ignores case, but not for one that does not."""
-    return any(key not in exact and fold(key) in exact for key in members)
+    return not exact.issuperset(members) and any(key not in exact and fold(key) in exact for key in members)
 
 
 def messages(value: JsonValue) -> Iterator[JsonValue]:

@@ -10,6 +10,7 @@ from toolnotary_verifier.jsonrpc import LIST_MEMBER
 from toolnotary_verifier.limits import Limits
 
 _SCOPES = ("public", "private")
+_ESCAPED = '"\\'  # and control characters, which no frame holds unescaped and yet is one line of JSON
 
 
 class Snapshot:
@@ -19,6 +20,7 @@ class Snapshot:
         kind: which list.
         definitions: what is in it, in order.
         names: the names that may be called.
+        spelled: those that stand in JSON as they are, in UTF-8.
         pages: the definitions as JSON arrays, each within the limit of a page.
     """
 
@@ -28,6 +30,7 @@ class Snapshot:
         self.kind = kind
         self.definitions = list(definitions)
         self.names = frozenset(definition.name for definition in definitions)
+        self.spelled = frozenset(name.encode("utf-8") for name in self.names if not {*name} & {*_ESCAPED})
         self.pages = list(
             _pages([serialize(definition.value) for definition in definitions], limits.page_bytes)
         )

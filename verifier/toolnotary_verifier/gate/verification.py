@@ -4,7 +4,8 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue, Repeat
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
 from toolnotary_verifier.gate.effects import Effects, Turn
@@ -33,6 +34,7 @@ class Verification:
         judge: decides what of a surface may pass.
         prefix: how the ids of our own requests begin; nobody can know it before the first one is sent.
         waiting: requests of the host that wait for it.
+        under_way: lists by the ids of our own requests that wait for their answers.
     """
 
     def __init__(self, judge: Judge, *, server: str, limits: Limits) -> None:
@@ -42,7 +44,7 @@ class Verification:
         self.waiting = Waiting(self._report, server=server, limits=limits)
         self._limits = limits
         self._sent = 0
-        self._under_way: dict[str, Record] = {}
+        self.under_way: dict[str, Record] = {}
 
     def is_current(self, record: Record, now: float) -> bool:
         """Whether what is verified may be used without listing again."""
@@ -69,7 +71,7 @@ class Verification:
     def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
         self._sent += 1
         attempt.own_id = f"{self.prefix}{self._sent:08d}"
-        self._under_way[attempt.own_id] = record
+        self.under_way[attempt.own_id] = record
         params = attempt.listing.params
         if record.view.meta is not None:
             params = {**params, "_meta": record.view.meta}
@@ -83,13 +85,13 @@ class Verification:
 
     def recall(self, line: bytes, turn: Turn) -> bool:
         """Take a page that is, byte for byte, one of the last verified listing; False if it is none."""
-        for own_id, record in self._under_way.items():
+        for own_id, record in self.under_way.items():
             attempt = record.attempt
             if attempt is None or not attempt.same or len(attempt.pages) >= len(record.pages):
                 continue
             known = record.pages[len(attempt.pages)]
             if known.repeat is not None and known.repeat.id_in(line) == own_id:
-                del self._under_way[own_id]
+                del self.under_way[own_id]
                 self._receive(record, known, len(line), turn)
                 return True
         return False
@@ -103,7 +105,7 @@ class Verification:
             turn: what follows.
             alone: whether nothing else stood in that frame.
         """
-        record = self._under_way.pop(message["id"], None)
+        record = self.under_way.pop(message["id"], None)
         if record is None or record.attempt is None:
             turn.effects.note("stray-answer", "an answer to a listing that nobody waits for was dropped")
         elif misspells(message) or ("error" in message) == ("result" in message):
@@ -128,9 +130,9 @@ class Verification:
 
     def lose(self, line: bytes, why: str, turn: Turn) -> bool:
         """Fail the listing whose answer this unreadable line is; False if it is none."""
-        for own_id, record in self._under_way.items():
+        for own_id, record in self.under_way.items():
             if own_id.encode("ascii") in line:
-                del self._under_way[own_id]
+                del self.under_way[own_id]
                 self._fail(record, f"was answered by something unreadable ({why})", turn)
                 return True
         return False
@@ -207,6 +209,7 @@ class Verification:
             server_info=about.server_info,
             capabilities=about.capabilities,
             limits=self._limits,
+            parsed=True,
         )
         view.judgement = None
         was_fresh = {kind: view.records[kind].fresh for kind in listed}
@@ -250,15 +253,15 @@ class Verification:
 
     def deadline(self, views: Iterable[View]) -> float | None:
         """When `wake` has something to do, None if never."""
-        times = [record.attempt.deadline for record in self._under_way.values() if record.attempt]
+        times = [record.attempt.deadline for record in self.under_way.values() if record.attempt]
         times += [record.not_before for record in _scheduled(views)]
         return min(times, default=None)
 
     def wake(self, views: Iterable[View], turn: Turn) -> None:
         """Give up what took too long, begin what had to wait."""
-        for own_id, record in list(self._under_way.items()):
+        for own_id, record in list(self.under_way.items()):
             if record.attempt is not None and turn.now >= record.attempt.deadline:
-                del self._under_way[own_id]
+                del self.under_way[own_id]
                 cancelled = {"requestId": own_id, "reason": "it took too long"}
                 turn.effects.to_server.append(frame(notification("notifications/cancelled", cancelled)))
                 self._fail(record, "was not answered in time by this server", turn)

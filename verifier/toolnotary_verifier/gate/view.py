@@ -3,7 +3,8 @@
 
 from dataclasses import dataclass, field
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue, Repeat
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.snapshot import Snapshot
@@ -109,17 +110,24 @@ class View:
         meta: `_meta` for our own requests in the stateless era; None in the handshake era.
         about: what the server said of itself.
         records: its lists, as far as somebody asked for them.
+        tools: the one that every call needs, found without looking it up.
         judgement: what was decided about all that is known; None where it must be decided anew.
     """
 
     meta: JsonObject | None = None
     about: About = field(default_factory=About)
     records: dict[Kind, Record] = field(default_factory=dict)
+    tools: Record | None = None
     judgement: Judgement | None = None
 
     def record(self, kind: Kind) -> Record:
         """The record of one list, made when it is first needed."""
-        return self.records.setdefault(kind, Record(self, kind))
+        record = self.records.get(kind)
+        if record is None:
+            record = self.records[kind] = Record(self, kind)
+            if kind is Kind.TOOL:
+                self.tools = record
+        return record
 
     @property
     def is_busy(self) -> bool:

@@ -12,16 +12,16 @@ _HANDSHAKE = b""
 
 
 class Views:
-    """The views of one connection, least recently used first."""
+    """The views of one connection, least recently used first.
+
+    Attributes:
+        handshake: the view of the handshake era, of which a connection has one.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._views: dict[bytes, View] = {_HANDSHAKE: View()}
-
-    @property
-    def handshake(self) -> View:
-        """The view of the handshake era, of which a connection has one."""
-        return self._views[_HANDSHAKE]
+        self.handshake = View()
+        self._views: dict[bytes, View] = {_HANDSHAKE: self.handshake}
 
     def all(self) -> list[View]:
         """Every view."""
@@ -49,10 +49,9 @@ class Views:
 
     def restart(self) -> View:
         """The handshake view as it is before anything was said."""
-        view = self.handshake
-        if not view.is_busy:
-            view = self._views[_HANDSHAKE] = View()
-        return view
+        if not self.handshake.is_busy:
+            self.handshake = self._views[_HANDSHAKE] = View()
+        return self.handshake
 
     def _forget_one(self) -> bool:
         for key, view in self._views.items():

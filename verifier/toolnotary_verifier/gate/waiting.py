@@ -16,27 +16,23 @@ class Waiting:
     """What the host asked for and nobody has answered yet.
 
     Attributes:
+        held: how many requests wait here.
         awaiting: views by the folded ids of `initialize` and `server/discover` requests that the server has.
     """
 
     def __init__(self, report: Report, *, server: str, limits: Limits) -> None:
+        self.held = 0
         self.awaiting: dict[str, View] = {}
         self._held: dict[str, tuple[Record, Held]] = {}
         self._report = report
         self._server = server
         self._limits = limits
-        self._count = 0
         self._bytes = 0
 
     @property
     def is_empty(self) -> bool:
-        """Whether no answer of the server can be one that the host waits for and that is ours to give."""
-        return not self._count and not self.awaiting
-
-    @property
-    def is_holding(self) -> bool:
-        """Whether requests are held back here."""
-        return self._count > 0
+        """Whether no answer of the server can be one that is ours to give or to judge."""
+        return not self.held and not self.awaiting
 
     def has(self, key: str | None) -> bool:
         """Whether a request of this folded id is held: the server never got it."""
@@ -45,14 +41,14 @@ class Waiting:
     def add(self, record: Record, held: Held, ticket: int, effects: Effects) -> bool:
         """Hold a request until the listing with this ticket has ended; False if it was refused instead."""
         limits = self._limits
-        if self._count >= limits.held_requests or self._bytes + len(held.line) > limits.held_bytes:
+        if self.held >= limits.held_requests or self._bytes + len(held.line) > limits.held_bytes:
             if held.key:
                 effects.to_host.append(refuse(held, self._server, "came while too many requests waited"))
             effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
             return False
         kept = replace(held, ticket=ticket)
         record.waiting.append(kept)
-        self._count += 1
+        self.held += 1
         self._bytes += len(kept.line)
         if kept.key:
             self._held[kept.key] = (record, kept)
@@ -109,7 +105,7 @@ class Waiting:
         effects.to_host.append(answer or frame(error(held.id, INVALID_PARAMS, text)))
 
     def _drop(self, held: Held) -> None:
-        self._count -= 1
+        self.held -= 1
         self._bytes -= len(held.line)
         self._held.pop(held.key, None)
 

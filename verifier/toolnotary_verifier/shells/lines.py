@@ -8,30 +8,36 @@ from collections import deque
 _MOST_AT_ONCE = 1 << 20
 
 
+class LineTooLongError(Exception):
+    """A peer sent more bytes without a line feed than anybody should have to keep."""
+
+
 class Lines:
-    """Cuts a stream at line feeds and nowhere else; what is not yet a line is kept, within bounds."""
+    """Cuts a stream at line feeds and nowhere else; what is not yet a line is kept, within bounds.
+
+    Attributes:
+        parts: what is kept; while it is empty, a chunk with one line feed at its end is one line.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._parts: list[bytes] = []
+        self.parts: list[bytes] = []
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that this chunk completes, each with its line feed.
 
         Raises:
-            ValueError: a line is longer than allowed.
+            LineTooLongError: a line is longer than allowed.
         """
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._keep(chunk)
             return []
-        if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
-            return [chunk]
         lines = chunk[:end].split(b"\n")
         lines.pop()
         lines = [line + b"\n" for line in lines]
-        if self._parts:
+        if self.parts:
             self._keep(lines[0])
             lines[0] = self.rest()
         if end < len(chunk):
@@ -40,16 +46,16 @@ class Lines:
 
     def rest(self) -> bytes:
         """What is kept, which is no line if the stream ends here."""
-        line = b"".join(self._parts)
-        self._parts.clear()
+        line = b"".join(self.parts)
+        self.parts.clear()
         self._size = 0
         return line
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         if self._size > self._most:
-            raise ValueError(f"a line of more than {self._most} bytes")
-        self._parts.append(part)
+            raise LineTooLongError(f"a line of more than {self._most} bytes")
+        self.parts.append(part)
 
 
 class Outlet:
@@ -57,27 +63,39 @@ class Outlet:
 
     `put` never blocks and `drain` may: a thread that must not wait for this descriptor puts, and leaves
     draining to another.
+
+    Attributes:
+        frames: what is queued.
+        writing: held by whoever writes. With nothing queued, who acquires it may write at once.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._frames: deque[bytes] = deque()
-        self._writing = threading.Lock()
+        self.frames: deque[bytes] = deque()
+        self.writing = threading.Lock()
         self._is_open = True
 
     def put(self, frame: bytes) -> None:
         """Queue a frame."""
-        self._frames.append(frame)
+        self.frames.append(frame)
 
-    @property
-    def queued(self) -> int:
-        """How many frames wait to be written."""
-        return len(self._frames)
+    def write_acquired(self, frame: bytes) -> bool:
+        """Write a frame by the right of having acquired `writing`, and release it; returns as `drain`."""
+        try:
+            if self._is_open:
+                written = os.write(self._descriptor, frame)
+                if written < len(frame):
+                    _write(self._descriptor, frame[written:])
+        except OSError:
+            self._is_open = False
+        finally:
+            self.writing.release()
+        return self._is_open
 
     def drain(self) -> bool:
         """Write what is queued, by whomever; False if nobody reads the other end any more."""
-        while self._frames:
-            with self._writing:
+        while self.frames:
+            with self.writing:
                 batch = self._take()
                 if not self._is_open:
                     continue
@@ -89,19 +107,17 @@ class Outlet:
 
     def finish(self, seconds: float) -> None:
         """Wait until all is written, but no longer than this."""
-        if self._writing.acquire(timeout=seconds):
-            self._writing.release()
+        if self.writing.acquire(timeout=seconds):
+            self.writing.release()
 
     def close(self) -> None:
         """Write what is queued, and take nothing more."""
         self.drain()
-        with self._writing:
+        with self.writing:
             self._is_open = False
 
     def _take(self) -> bytes:
-        frames = self._frames
-        if len(frames) == 1:
-            return frames.popleft()
+        frames = self.frames
         batch, size = [], 0
         while frames and size < _MOST_AT_ONCE:
             batch.append(frames.popleft())

@@ -9,6 +9,7 @@ Ending follows MCP (lifecycle: shutdown, stdio): standard input closed, then SIG
 a pause, and nothing that the server started is left behind.
 """
 
+import contextlib
 import os
 import signal
 import threading
@@ -22,16 +23,19 @@ from toolnotary_verifier import process
 from toolnotary_verifier.gate import Effects, Gate, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
-from toolnotary_verifier.shells.lines import Lines, Outlet
+from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
 from toolnotary_verifier.shells.log import Log
 
 GATE_FAILED: Final = 70
 LINE_TOO_LONG: Final = 1
-_CHUNK: Final = 64 << 10
+# A small buffer costs less for the usual message; one that was filled is followed by a large one.
+_SMALL: Final = 16 << 10
+_LARGE: Final = 256 << 10
 _PAUSE: Final = 2.0  # seconds between the steps of ending a server
 _FLUSH: Final = 5.0
 # A host that asks and asks without reading waits once so many answers are queued for it.
 _QUEUED: Final = 64
+_SERVER: Final = Side.SERVER
 
 
 class Proxy:
@@ -91,6 +95,9 @@ class Proxy:
         def guarded() -> None:
             try:
                 target()
+            except LineTooLongError as error:
+                self._log.line(f"{error} ends the connection")
+                self._events.put(("failed", LINE_TOO_LONG))
             except Exception as error:  # noqa: BLE001 - whatever dies here, the connection must not go on
                 self._log.line(f"the proxy failed and closes the connection: {type(error).__name__}: {error}")
                 self._events.put(("failed", GATE_FAILED))
@@ -102,58 +109,58 @@ class Proxy:
     def _relay(self, side: Side, descriptor: int, ahead: Outlet) -> None:
         """Read frames from one side until it ends; what goes on is written here, the rest by `_keep_time`."""
         lines = Lines(self._limits.line_bytes)
-        receive, lock, clock = self._gate.receive, self._lock, time.monotonic
-        while chunk := _read(descriptor):
-            try:
-                frames = lines.feed(chunk)
-            except ValueError as error:
-                self._log.line(f"{error} from the {side.value} ends the connection")
-                self._events.put(("failed", LINE_TOO_LONG))
-                return
-            said: list[Effects] = []
-            with lock:
-                for frame in frames:
-                    effects = receive(side, frame, clock())
-                    if effects is None:
-                        ahead.put(frame)
-                    else:
-                        self._queue(effects)
-                        said.append(effects)
-            if said:
-                self._tell(said)
-            if not ahead.drain() and side is Side.SERVER:
-                self._events.put(("host-closed", 0))
-                return
-            if side is Side.HOST and self._to_host.queued > _QUEUED:
-                self._to_host.drain()
-        self._last(side, lines.rest(), ahead)
+        passes, clock, read = self._gate.passer(side), time.monotonic, os.read
+        kept, queued, acquire = lines.parts, ahead.frames, ahead.writing.acquire
+        most = _SMALL
+        with contextlib.suppress(OSError):
+            while chunk := read(descriptor, most):
+                if kept or chunk.find(b"\n") != len(chunk) - 1:
+                    is_read = self._relay_lines(side, lines.feed(chunk), ahead)
+                elif passes(chunk, clock()) and not queued and acquire(False):  # noqa: FBT003 - `blocking`, quicker
+                    is_read = ahead.write_acquired(chunk)
+                else:
+                    is_read = self._relay_lines(side, [chunk], ahead)
+                most = _SMALL if len(chunk) < most else _LARGE
+                if not is_read and side is _SERVER:
+                    self._events.put(("host-closed", 0))
+                    return
+        if rest := lines.rest():  # a line that never ended is judged like any other, and goes on as it is
+            self._relay_lines(side, [rest], ahead)
         self._events.put((f"{side.value}-closed", 0))
 
-    def _last(self, side: Side, rest: bytes, ahead: Outlet) -> None:
-        """A line that never ended is judged like any other, and goes on as it is."""
-        if rest:
-            with self._lock:
-                effects = self._gate.receive(side, rest, time.monotonic())
-                if effects is None:
-                    ahead.put(rest)
-                else:
-                    self._queue(effects)
-            if effects is not None:
-                self._tell([effects])
-            ahead.drain()
+    def _relay_lines(self, side: Side, frames: list[bytes], ahead: Outlet) -> bool:
+        said = []
+        with self._lock:
+            for frame in frames:
+                said.append(self._gate.receive(side, frame, time.monotonic()))
+                self._queue(said[-1], frame, ahead)
+        return self._tell(said, ahead)
 
-    def _queue(self, effects: Effects) -> None:
-        for frame in effects.to_server:
-            self._to_server.put(frame)
-        for frame in effects.to_host:
-            self._to_host.put(frame)
+    def _queue(self, effects: Effects | None, frame: bytes, ahead: Outlet) -> None:
+        """Put everything in its place, in order; nothing is written yet."""
+        if effects is None:
+            ahead.put(frame)
+            return
+        for one in effects.to_server:
+            self._to_server.put(one)
+        for one in effects.to_host:
+            self._to_host.put(one)
 
-    def _tell(self, said: list[Effects]) -> None:
+    def _tell(self, said: list[Effects | None], ahead: Outlet) -> bool:
+        """Tell people and the other threads what was said, and write what goes ahead; returns as `drain`."""
         for effects in said:
-            for entry in effects.log:
-                self._log.entry(entry)
-            if effects.close is not None:
-                self._events.put(("failed", GATE_FAILED))
+            if effects is not None:
+                self._announce(effects)
+        is_read = ahead.drain()
+        if ahead is self._to_server and len(self._to_host.frames) > _QUEUED:
+            self._to_host.drain()
+        return is_read
+
+    def _announce(self, effects: Effects) -> None:
+        for entry in effects.log:
+            self._log.entry(entry)
+        if effects.close is not None:
+            self._events.put(("failed", GATE_FAILED))
         self._wakes.put(None)
 
     def _keep_time(self) -> None:
@@ -165,8 +172,8 @@ class Proxy:
             except Empty:
                 with self._lock:
                     effects = self._gate.wake(time.monotonic())
-                    self._queue(effects)
-                self._tell([effects])
+                    self._queue(effects, b"", self._to_server)
+                self._announce(effects)
             self._to_server.drain()
             self._to_host.drain()
             self._afterwards()
@@ -221,10 +228,3 @@ class Proxy:
     def _is_waiting(self) -> bool:
         with self._lock:
             return self._gate.is_waiting
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _CHUNK)
-    except OSError:
-        return b""
