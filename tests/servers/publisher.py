@@ -2,6 +2,7 @@
 """A publisher for tests: a key, and releases signed with it, good ones and ones that lie."""
 
 import base64
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.envelope import Envelope, pre_authentication_encoding
 from toolnotary_verifier.keys import PublicKey
-from toolnotary_verifier.manifest import Manifest, Profile, UnnamedManifest
+from toolnotary_verifier.manifest import Artifact, Manifest, Profile, UnnamedManifest
 from toolnotary_verifier.statement import PAYLOAD_TYPE, PublishPredicate, Statement
 from toolnotary_verifier.surface import assemble
 
@@ -42,13 +43,16 @@ class Release:
 
 
 def manifest(
-    server: str = SERVER, version: str = "1.0.0", description: str = "Tells the weather."
+    server: str = SERVER,
+    version: str = "1.0.0",
+    description: str = "Tells the weather.",
+    artifacts: Iterable[Artifact] = (),
 ) -> Manifest:
     """The manifest of a server with one tool."""
     tool = {"name": "get_forecast", "description": description, "inputSchema": {"type": "object"}}
     surface = assemble({Kind.TOOL: [tool]}, inspected=[Kind.TOOL], protocol_version="2025-11-25")
     unnamed = UnnamedManifest.build(profiles={"default": (Profile.of(surface, transport="stdio"), surface)})
-    return unnamed.named(server=server, version=version)
+    return unnamed.named(server=server, version=version, artifacts=artifacts)
 
 
 class Publisher:
@@ -66,11 +70,12 @@ class Publisher:
         sequence: int = 1,
         server: str = SERVER,
         description: str = "Tells the weather.",
+        artifacts: Iterable[Artifact] = (),
         issued_at: datetime = NOW,
         expires_at: datetime | None = None,
     ) -> Release:
         """A version of the server, signed."""
-        made = manifest(server, version, description)
+        made = manifest(server, version, description, artifacts)
         predicate = PublishPredicate(
             server=server, version=version, sequence=sequence, issued_at=issued_at, expires_at=expires_at
         )

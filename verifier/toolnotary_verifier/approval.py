@@ -85,8 +85,8 @@ def _moved(
         if reasons == {Reason.PROFILE_CHANGED} and judgement.profile is not None:
             profiles = (*before.profiles, judgement.profile)
             return pin_signed(project, _stored(project, before), launch=launch, profiles=profiles)
-    if before is not None and reasons == {Reason.REVOKED}:
-        return _restored(before, launch, judgement)
+        if reasons == {Reason.REVOKED}:
+            return _restored(before, launch, judgement)
     return pin_surface(surface, server=judgement.server, launch=launch, before=before)
 
 
@@ -98,25 +98,17 @@ def _stored(project: Project, entry: SignedEntry) -> Signed:
     return Signed(verified=verified, bundle=bundle)
 
 
-def _restored(entry: Entry, launch: Launch, judgement: Judgement) -> Move:
+def _restored(entry: SignedEntry, launch: Launch, judgement: Judgement) -> Move:
     """The entry as it is, what was withdrawn of it accepted again."""
     pins = [
         (verdict.kind, verdict.name, verdict.live)
         for verdict in judgement.objections
         if isinstance(verdict.kind, Kind) and verdict.live is not None
     ]
-    events = [history.accepted(entry.server, launch.digest, pins)]
-    if isinstance(entry, SignedEntry):
-        events.append(
-            history.accepted_manifest(
-                entry.server,
-                launch.digest,
-                manifest=entry.manifest,
-                sequence=entry.sequence,
-                signer=entry.signer,
-            )
-        )
-    return Move(entry=entry, events=tuple(events), objects=())
+    again = history.accepted_manifest(
+        entry.server, launch.digest, manifest=entry.manifest, sequence=entry.sequence, signer=entry.signer
+    )
+    return Move(entry=entry, events=(history.accepted(entry.server, launch.digest, pins), again), objects=())
 
 
 def withdraw(project: Project, server: str, *, name: str | None = None) -> Project:
