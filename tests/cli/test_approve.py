@@ -63,7 +63,7 @@ def test_an_aborted_question_records_nothing(bench: Bench, key: str) -> None:
     assert bench.files == before
 
 
-def test_an_answer_that_is_piped_in_is_not_heard(bench: Bench) -> None:
+def test_an_answer_on_standard_input_approves_nothing(bench: Bench) -> None:
     """Whoever starts the command controls its standard input, an agent included."""
     before = bench.files
     ended = subprocess.run(
