@@ -6,7 +6,7 @@ r"""Where files lie: the search order, and every file that toolnotary writes on 
 | `toolnotary.lock` | repository root, or the personal directory | `lock`, `approve`, `revoke` |
 | `.toolnotary/objects/` | beside the lockfile | `lock`, `approve` |
 | `toolnotary.toml` | repository root, or the personal directory | you |
-| `state.jsonl` | the personal directory | `lock`, `check`, `approve`, `revoke`, `run` |
+| `state.jsonl` | the personal directory | `lock`, `approve`, `revoke`, `run` |
 | `registry.sqlite`, `-wal` and `-shm` beside it | the personal directory | `serve`, `registry` |
 
 The personal directory is TOOLNOTARY_HOME; else `$XDG_DATA_HOME/toolnotary` or `~/.local/share/toolnotary`;

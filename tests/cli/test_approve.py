@@ -107,7 +107,7 @@ def test_a_digest_alone_is_no_approval(bench: Bench) -> None:
     assert "no-terminal" in ended.stderr
 
 
-def test_what_is_pinned_is_what_was_shown_even_if_the_server_changes_meanwhile(bench: Bench) -> None:
+def test_what_changed_since_it_was_shown_is_not_approved(bench: Bench) -> None:
     worse = {**FIND, "description": "worse"}
     starts = [{"tools": [POISONED]}, {"tools": [worse]}]
     bench.shows(FIND, starts=starts, count_file=str(bench.folder / "starts"))
