@@ -13,7 +13,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Gate
-from toolnotary_verifier.pinning import load_pins, record_outcome
+from toolnotary_verifier.pinning import load_pins, record_outcome, remember
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.shells.log import Log
 from toolnotary_verifier.shells.stdio import Proxy
@@ -48,6 +48,7 @@ def guard(argv: Sequence[str], *, server: str | None, lockfile: Path | None, pol
     shown = name or Path(argv[0]).name
     log = Log(shown)
     recorder = _Recorder(project, launch, name, log)
+    recorder.remember(pins)
 
     def judge(surface: Surface) -> Judgement:
         judgement = decide(shown, surface, pins, policy=project.policy)
@@ -85,6 +86,15 @@ class _Recorder:
         self._launch = launch
         self._server = server
         self._log = log
+
+    def remember(self, pins: Pins) -> None:
+        """Record that a signed entry is in use, where it counts."""
+        if self._server is None or not pins.profiles or pins.standing is not None:
+            return
+        try:
+            remember(self._project, server=self._server, launch=self._launch)
+        except ToolnotaryError as error:
+            self._log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
 
     def record(self) -> None:
         """Record the last judgement, if it is new."""

@@ -18,7 +18,7 @@ from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
 from toolnotary_verifier.manifest import Artifact, Manifest, Profile
 from toolnotary_verifier.moves import Signed, pin_signed, pin_surface
-from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
+from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome, remember
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface, assemble
 from toolnotary_verifier.verdict import Judgement, Outcome, Reason
@@ -361,6 +361,30 @@ def test_a_lockfile_with_another_signer_is_blocked_until_a_person_approves(bench
     assert reasons(bench.judge(ONE)) == {"signer-changed"}
     bench.accept(ONE)
     assert bench.judge(ONE).outcome is Outcome.VERIFIED
+
+
+def test_a_newer_pin_that_came_with_a_checkout_raises_the_mark_when_it_is_used(bench: Bench) -> None:
+    bench.pin_signed(signed("1.0.0", 1))
+    old, home = bench.lockfile.read_bytes(), (bench.home / "state.jsonl").read_bytes()
+    bench.accept(TWO, candidates=(signed("1.1.0", 2, profiles={"default": TWO}),))
+    (bench.home / "state.jsonl").write_bytes(home)  # a colleague upgraded, and this user pulled
+    assert bench.judge(TWO).outcome is Outcome.VERIFIED
+    remember(bench.project(), server=SERVER, launch=bench.launch())
+    written = (bench.home / "state.jsonl").read_bytes()
+    remember(bench.project(), server=SERVER, launch=bench.launch())
+    assert (bench.home / "state.jsonl").read_bytes() == written
+    bench.lockfile.write_bytes(old)
+    assert reasons(bench.judge(ONE)) == {"rollback"}
+
+
+def test_using_a_pin_does_not_take_its_withdrawal_back(bench: Bench) -> None:
+    bench.pin_signed(signed("1.0.0", 1))
+    lockfile = bench.lockfile.read_bytes()
+    (bench.home / "state.jsonl").unlink()
+    withdraw(bench.project(), SERVER)
+    bench.lockfile.write_bytes(lockfile)
+    remember(bench.project(), server=SERVER, launch=bench.launch())
+    assert reasons(bench.judge(ONE)) == {"revoked"}
 
 
 def test_an_expired_statement_keeps_what_was_accepted_and_is_no_new_pin(bench: Bench) -> None:

@@ -14,7 +14,7 @@ from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.history import History, inspected
+from toolnotary_verifier.history import History, accepted_manifest, inspected
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
@@ -194,6 +194,36 @@ def _object(project: Project, digest: Digest, what: str) -> bytes:
             remedy="commit .toolnotary/objects with the lockfile, or pin the version from the registry again",
         )
     return content
+
+
+def remember(project: Project, *, server: str, launch: "Launch") -> None:
+    """Record that a signed entry is in use, so that no older one can take its place (`rollback`).
+
+    For an entry that `load_pins` found to count, and that came with a checkout rather than by `lock`. Its
+    acceptance is the user's policy. What was withdrawn stays so; once recorded, nothing is written again.
+
+    Args:
+        project: the files.
+        server: the server's name.
+        launch: how it is started or reached.
+
+    Raises:
+        ConfigurationError: `file-not-writable`.
+        InvalidInput: `state-corrupt`.
+    """
+    entry = project.lockfile.entry(server, launch.identity)
+    if not isinstance(entry, SignedEntry) or project.state.accepts_manifest(*entry.place, entry.manifest):
+        return
+    event = accepted_manifest(
+        server, launch.digest, manifest=entry.manifest, sequence=entry.sequence, signer=entry.signer
+    )
+
+    def decided(known: History) -> bool:
+        # Another process may have accepted a newer one meanwhile, or withdrawn this one.
+        newer = known.sequences.get(server, 0) > entry.sequence
+        return newer or entry.manifest in known.withdrawn.get(server, ())
+
+    project.state.append(event, unless=decided)
 
 
 def record_outcome(
