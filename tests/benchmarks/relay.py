@@ -116,9 +116,12 @@ class Session:
     def ask(self, line: bytes) -> bytes:
         """One request and its answer."""
         os.write(self.stdin, line)
-        answer = os.read(self.stdout, 1 << 16)
+        answer = b""
         while not answer.endswith(b"\n"):
-            answer += os.read(self.stdout, 1 << 16)
+            part = os.read(self.stdout, 1 << 16)
+            if not part:
+                raise SystemExit("the relay ended before it answered")
+            answer += part
         return answer
 
     def end(self) -> None:
@@ -199,9 +202,8 @@ def main() -> None:
             nothing = bare()
             ours.append(start(home))
             ratios.append(ours[-1] / nothing)
-    print(
-        f"start        {statistics.median(ratios):5.2f} x python -c pass   {statistics.median(ours):6.1f} ms CPU"
-    )
+    ratio, spent_ms = statistics.median(ratios), statistics.median(ours)
+    print(f"start        {ratio:5.2f} x python -c pass   {spent_ms:6.1f} ms CPU")
 
 
 if __name__ == "__main__":

@@ -12,19 +12,20 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from toolnotary_verifier.arguments import CommandLine, Word
 from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
 from toolnotary_verifier.codeloading import code_loading
 from toolnotary_verifier.commandline import program_name, take_apart
-from toolnotary_verifier.contents import Contents
 from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.naming import Artifact
-from toolnotary_verifier.purl import Purl
 from toolnotary_verifier.secrecy import MASK, mask_url
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.contents import Contents
+    from toolnotary_verifier.naming import Artifact
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _MAX_FILE_BYTES = 512 << 20
@@ -135,7 +136,7 @@ class Launch:
         """The digest of the identity, by which state and lockfile refer to it."""
         return Digest.of(canonical_bytes(self.identity))
 
-    def belongs_to(self, manifest: Contents) -> bool:
+    def belongs_to(self, manifest: "Contents") -> bool:
         """Whether an artifact or remote of the manifest is what this starts or reaches.
 
         A manifest that names neither belongs to no launch. Files are read where only their digest can tell.
@@ -151,8 +152,10 @@ class Launch:
             _file_digest(file) in digests for file in self.files
         )
 
-    def _starts(self, artifacts: Sequence[Artifact]) -> bool:
+    def _starts(self, artifacts: "Sequence[Artifact]") -> bool:
         """Whether all packages that are named, or the executable by its name, are among the artifacts."""
+        from toolnotary_verifier.purl import Purl
+
         purls = [Purl.parse(artifact.purl) for artifact in artifacts]
         if self.packages:
             return all(any(purl.names(*package) for purl in purls) for package in self.packages)
