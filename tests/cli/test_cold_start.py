@@ -79,3 +79,15 @@ def test_help_of_a_command_that_hosts_wait_for_loads_no_heavy_module(name: str) 
     code, modules = loaded(name, "--help")
     assert code == 0
     assert not modules & HEAVY
+
+
+def test_judging_a_saved_listing_loads_no_launch_no_manifest_and_nothing_that_connects(
+    tmp_path: Path,
+) -> None:
+    listing = tmp_path / "listing.json"
+    listing.write_text('{"tools": [{"name": "a"}]}', encoding="utf-8")
+    code, modules = loaded("check", str(listing), "--server", "files")
+    assert code == 1
+    assert not modules & (HEAVY - {"orjson"})
+    ours = {name.removeprefix("toolnotary_verifier.") for name in modules}
+    assert not ours & {"capture", "contents", "files", "keys", "launch", "manifest", "policy_file", "verify"}
