@@ -3,6 +3,6 @@
 
 import sys
 
-from toolnotary_cli.main import main
+from toolnotary_cli.entry import main
 
 sys.exit(main())

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-import click
-
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
 
@@ -41,17 +39,8 @@ def guard(call: Callable[[], int | None]) -> int:
 def _guarded(call: Callable[[], int | None]) -> int:
     try:
         return call() or FINE
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing any more
-        click.echo("\nstopped", err=True)
-        return INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return USAGE
+    except KeyboardInterrupt:
+        return _interrupted()
     except BrokenPipeError:
         raise
     except ToolnotaryError as error:
@@ -62,11 +51,43 @@ def _guarded(call: Callable[[], int | None]) -> int:
         tell("file-system", f"{(error.strerror or type(error).__name__).lower()}{where}")
         return USAGE
     except Exception as error:
+        code = _of_click(error)
+        if code is not None:
+            return code
         # The last door: no traceback reaches a person who did not ask for one.
         if os.environ.get("TOOLNOTARY_DEBUG"):
             raise
         tell("internal", f"{type(error).__name__}: {error}", _REPORT)
         return INTERNAL
+
+
+def _of_click(error: Exception) -> int | None:
+    """The code of what click raises to end a command, told; None for anything else."""
+    if "click" not in sys.modules:  # `run` starts without it (see `entry`)
+        return None
+    import click
+
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.Abort):
+        return _interrupted()
+    if isinstance(error, click.ClickException):
+        error.show()
+        return USAGE
+    return None
+
+
+def _interrupted() -> int:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing any more
+    _say("\nstopped")
+    return INTERRUPTED
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 def report(error: ToolnotaryError) -> None:
@@ -76,6 +97,6 @@ def report(error: ToolnotaryError) -> None:
 
 def tell(code: str, message: str, remedy: str = "") -> None:
     """One error on stderr; what could come from a server is escaped here once more."""
-    click.echo(f"error: {code}: {escape(message, limit=2000)}", err=True)
+    _say(f"error: {code}: {escape(message, limit=2000)}")
     if remedy:
-        click.echo(f"  {escape(remedy, limit=2000)}", err=True)
+        _say(f"  {escape(remedy, limit=2000)}")

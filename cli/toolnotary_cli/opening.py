@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolnotary_cli import places
-from toolnotary_cli.output import Output
 
 if TYPE_CHECKING:
+    from toolnotary_cli.output import Output
     from toolnotary_verifier.project import Project
 
 
@@ -51,7 +51,7 @@ def open_project(
     return own if own.lockfile.named(server) else project
 
 
-def tell_unaccepted(project: "Project", output: Output) -> None:
+def tell_unaccepted(project: "Project", output: "Output") -> None:
     """Say which values of the project's policy do not count, because they would grant or loosen something."""
     for value in project.policy.unaccepted:
         output.note(

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door of the command: `run`, as hosts spell it, goes straight to the gate; all else through click.
+
+A host starts `toolnotary run` for every server it has, each time it starts. Loading click costs three times
+what starting an interpreter costs, and would be spent on reading four words. A spelling that is not plainly
+one of those below is left to click, which reads the same options in `commands/run.py` and words every error.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from toolnotary_cli import exits
+
+# The options of `run`, and the variables that stand in for them.
+_OPTIONS: Final = {"--server": None, "--lockfile": "TOOLNOTARY_LOCKFILE", "--policy": "TOOLNOTARY_POLICY"}
+
+
+class Run(NamedTuple):
+    """What `toolnotary run` was asked to do; empty values are absent."""
+
+    argv: tuple[str, ...]
+    server: str
+    lockfile: str
+    policy: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code and raises nothing.
+
+    Args:
+        arguments: what follows the program's name; `sys.argv[1:]` if None.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    run = None if "_TOOLNOTARY_COMPLETE" in os.environ else plain_run(words)
+    if run is None:
+        from toolnotary_cli.main import main as through_click
+
+        return through_click(words)
+    return exits.guard(lambda: _guard(run))
+
+
+def plain_run(words: Sequence[str]) -> Run | None:
+    """What a `run` in its plain spelling asks for; None for everything else, which click reads."""
+    if not words or words[0] != "run" or "--" not in words:
+        return None
+    at = words.index("--")
+    given = {name: os.environ.get(variable or "", "") for name, variable in _OPTIONS.items()}
+    before = words[1:at]
+    names = before[::2]
+    if len(before) % 2 or len({*names}) < len(names) or not {*names} <= {*_OPTIONS}:
+        return None
+    given |= dict(zip(names, before[1::2], strict=True))
+    if any(value.startswith("-") or not value for value in before[1::2]) or at + 1 == len(words):
+        return None
+    return Run(tuple(words[at + 1 :]), *given.values())
+
+
+def _guard(run: Run) -> int:
+    from pathlib import Path
+
+    from toolnotary_cli.guarding import guard
+
+    return guard(
+        run.argv,
+        server=run.server or None,
+        lockfile=Path(run.lockfile) if run.lockfile else None,
+        policy=Path(run.policy) if run.policy else None,
+    )
