@@ -9,7 +9,7 @@ so that version control can merge branches which pin different servers.
 What stands here grants nothing by standing here: `pinning` says what counts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -22,10 +22,23 @@ from toolnotary_verifier.canonical import (
     parse_message,
 )
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.entries import (
+    CORRUPT,
+    Entry,
+    Pin,
+    SignedEntry,
+    UnsignedEntry,
+    launch_digest,
+    lines_of,
+    signed_entry,
+    unsigned_entry,
+)
 from toolnotary_verifier.equivalence import RECIPE as NORMAL_RECIPE
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.shape import array, members, text
+from toolnotary_verifier.shape import members, text
+
+__all__ = ["Entry", "Lockfile", "Pin", "SignedEntry", "UnsignedEntry", "launch_digest"]
 
 SCHEMA: Final = "https://toolnotary.dev/lockfile/v1"
 _HEADER: Final[JsonObject] = {"canonicalization": RECIPE, "normalForm": NORMAL_RECIPE, "schema": SCHEMA}
@@ -35,92 +48,6 @@ _SECTION_LINES: Final = {b'{"section":"%s"}' % name.encode(): name for name in _
 _MAX_LOCKFILE_BYTES = 64 << 20
 _MAX_LINE_BYTES = 4 << 20
 _MARKERS = (b"<<<<<<<", b"|||||||", b">>>>>>>")
-CORRUPT: Final = "lockfile-corrupt"
-
-
-class Pin(NamedTuple):
-    """One definition that an unsigned entry accepts.
-
-    Attributes:
-        kind: what it defines.
-        name: its name.
-        exact: its digest.
-        normal: the digest of its normal form.
-    """
-
-    kind: Kind
-    name: str
-    exact: Digest
-    normal: Digest
-
-    @property
-    def key(self) -> tuple[Kind, str]:
-        """What identifies it within one surface."""
-        return (self.kind, self.name)
-
-
-class SignedEntry(NamedTuple):
-    """A server pinned to a signed manifest.
-
-    Attributes:
-        server: the name under which it was published.
-        launch: the identity of the launch line or URL (`launch.Launch.identity`).
-        recorded: how it was started when it was pinned, secrets masked; not part of the identity.
-        version: the version that was published.
-        sequence: its position in the server's history.
-        signer: who signed it.
-        manifest: the digest of the manifest.
-        bundle: the digest of the bundle that proves the signature.
-        profiles: the profiles of the manifest that are accepted, sorted.
-    """
-
-    server: str
-    launch: JsonObject
-    recorded: JsonObject
-    version: str
-    sequence: int
-    signer: str
-    manifest: Digest
-    bundle: Digest
-    profiles: tuple[str, ...]
-
-    @property
-    def place(self) -> tuple[str, Digest]:
-        """What identifies the entry: the server's name and the digest of its launch."""
-        return (self.server, launch_digest(self.launch))
-
-
-class UnsignedEntry(NamedTuple):
-    """A server pinned to the definitions that somebody saw and accepted.
-
-    Attributes:
-        server: the name that the user gave it.
-        launch: the identity of the launch line or URL (`launch.Launch.identity`).
-        recorded: how it was started when it was pinned, secrets masked; not part of the identity.
-        pins: what is accepted, sorted by kind and name.
-        server_info: digest of what the server called itself, without its version; None where unknown.
-        capabilities: digest of what the server advertised; None where unknown.
-    """
-
-    server: str
-    launch: JsonObject
-    recorded: JsonObject
-    pins: tuple[Pin, ...]
-    server_info: Digest | None = None
-    capabilities: Digest | None = None
-
-    @property
-    def place(self) -> tuple[str, Digest]:
-        """What identifies the entry: the server's name and the digest of its launch."""
-        return (self.server, launch_digest(self.launch))
-
-
-Entry = SignedEntry | UnsignedEntry
-
-
-def launch_digest(identity: JsonObject) -> Digest:
-    """The digest of a launch identity."""
-    return Digest.of(canonical_bytes(identity))
 
 
 class Lockfile(NamedTuple):
@@ -189,7 +116,7 @@ class Lockfile(NamedTuple):
         """The file's bytes: equal for equal entries."""
         sections: dict[str, list[bytes]] = {name: [] for name in _SECTIONS}
         for entry in sorted(self.entries, key=lambda one: one.place):
-            sections[_section(entry.server)].extend(canonical_bytes(line) for line in _lines(entry))
+            sections[_section(entry.server)].extend(canonical_bytes(line) for line in lines_of(entry))
         lines = [canonical_bytes(_HEADER)]
         for name, line in zip(_SECTIONS, _SECTION_LINES, strict=True):
             lines += [line, *sections[name]]
@@ -211,31 +138,7 @@ def _section(server: str) -> str:
     return _SECTIONS[first % len(_SECTIONS)]
 
 
-def _lines(entry: Entry) -> Iterator[JsonObject]:
-    common = {"server": entry.server, "launch": entry.launch, "recorded": entry.recorded}
-    if isinstance(entry, SignedEntry):
-        yield {
-            **common,
-            "entry": "signed",
-            "version": entry.version,
-            "sequence": entry.sequence,
-            "signer": entry.signer,
-            "manifest": entry.manifest,
-            "bundle": entry.bundle,
-            "profiles": sorted(entry.profiles),
-        }
-        return
-    about = {"serverInfo": entry.server_info, "capabilities": entry.capabilities}
-    yield {**common, "entry": "unsigned", **{name: digest for name, digest in about.items() if digest}}
-    for pin in sorted(entry.pins, key=lambda one: one.key):
-        yield {
-            "pin": pin.kind.value,
-            "name": pin.name,
-            "exact": pin.exact,
-            "normal": pin.normal,
-            "server": entry.server,
-            "launch": entry.place[1],
-        }
+_NEWER = "update toolnotary, or restore the file from version control"
 
 
 class _Reader:
@@ -314,9 +217,9 @@ class _Reader:
         if "pin" in value:
             self._pin(value)
         elif value.get("entry") == "signed":
-            self._entry(_signed(value))
+            self._entry(signed_entry(value))
         elif value.get("entry") == "unsigned":
-            self._entry(_unsigned(value))
+            self._entry(unsigned_entry(value))
         else:
             raise InvalidInput(CORRUPT, "neither an entry, a pin nor a section")
 
@@ -350,55 +253,3 @@ class _Reader:
                 remedy="two branches changed it: keep one of the lines",
             )
         pins[pin.key] = pin
-
-
-_NEWER = "update toolnotary, or restore the file from version control"
-
-
-def _common(value: JsonObject, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> JsonObject:
-    members(
-        value,
-        "an entry",
-        code=CORRUPT,
-        required=("entry", "server", "launch", "recorded", *required),
-        optional=optional,
-    )
-    text(value["server"], "server", code=CORRUPT)
-    for name in ("launch", "recorded"):
-        members(value[name], name, code=CORRUPT, optional=None)
-    return value
-
-
-def _signed(value: JsonObject) -> SignedEntry:
-    _common(value, ("version", "sequence", "signer", "manifest", "bundle", "profiles"))
-    if type(value["sequence"]) is not int or value["sequence"] < 0:
-        raise InvalidInput(CORRUPT, "sequence is not a whole number")
-    profiles = array(value["profiles"], "profiles", code=CORRUPT)
-    if not profiles:
-        raise InvalidInput(CORRUPT, "a signed entry without a profile")
-    return SignedEntry(
-        server=value["server"],
-        launch=value["launch"],
-        recorded=value["recorded"],
-        version=text(value["version"], "version", code=CORRUPT),
-        sequence=value["sequence"],
-        signer=text(value["signer"], "signer", code=CORRUPT),
-        manifest=Digest.from_text(value["manifest"]),
-        bundle=Digest.from_text(value["bundle"]),
-        profiles=tuple(text(name, "a profile", code=CORRUPT) for name in profiles),
-    )
-
-
-def _unsigned(value: JsonObject) -> UnsignedEntry:
-    _common(value, (), ("serverInfo", "capabilities"))
-    found: Mapping[str, Digest] = {
-        name: Digest.from_text(value[name]) for name in ("serverInfo", "capabilities") if name in value
-    }
-    return UnsignedEntry(
-        server=value["server"],
-        launch=value["launch"],
-        recorded=value["recorded"],
-        pins=(),
-        server_info=found.get("serverInfo"),
-        capabilities=found.get("capabilities"),
-    )
