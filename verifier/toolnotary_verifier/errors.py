@@ -35,7 +35,7 @@ class ToolnotaryError(Exception):
 
 
 class InvalidInput(ToolnotaryError):
-    """The input is not valid: not strict JSON, not a manifest, a corrupt lockfile, a page that is no listing."""
+    """The input is not valid: not strict JSON, no manifest, a corrupt lockfile, a page that is no listing."""
 
     exit_code = 4
 

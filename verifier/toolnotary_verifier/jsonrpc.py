@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON-RPC 2.0 frames and the names that MCP gives to its methods, in both protocol eras.
 
-The handshake era (2025-06-18, 2025-11-25) begins with `initialize`; the stateless era (2026-07-28) begins with
-anything, usually `server/discover`, and carries its facts in `params._meta` of every request.
+The handshake era (2025-06-18, 2025-11-25) begins with `initialize`; the stateless era (2026-07-28) begins
+with anything, usually `server/discover`, and carries its facts in `params._meta` of every request.
 """
 
 from typing import Any
@@ -30,7 +30,12 @@ LIST_MEMBER = {
     Kind.TEMPLATE: "resourceTemplates",
 }
 # The server capability that says a list exists (templates belong to resources).
-CAPABILITY = {Kind.TOOL: "tools", Kind.PROMPT: "prompts", Kind.RESOURCE: "resources", Kind.TEMPLATE: "resources"}
+CAPABILITY = {
+    Kind.TOOL: "tools",
+    Kind.PROMPT: "prompts",
+    Kind.RESOURCE: "resources",
+    Kind.TEMPLATE: "resources",
+}
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
