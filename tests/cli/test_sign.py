@@ -3,6 +3,7 @@
 
 import base64
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import forge
 import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 from conftest import ROOT
+from servers.impostor import answering, json_response
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
 
@@ -124,6 +126,21 @@ def test_the_registry_says_which_number_and_manifest_come_next(sqlite_registry: 
     assert sign("--registry", sqlite_registry.url, "--force", sequence=None) == 0
     assert signed().sequence == 42
     assert signed().statement.predicate.supersedes == release.digest
+
+
+def test_a_registry_cannot_use_up_the_numbers_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sequence numbers only rise: under the highest one of all, nothing could be released any more."""
+    last = Publisher().release("0.9.0")
+    said = {"server": SERVER, "version": "0.9.0", "sequence": 2**53 - 2, "signer": "key:x"}
+    latest = {**said, "manifest": str(last.digest), "bundle": str(last.digest)}
+
+    def lie(_target: str, connection: socket.socket) -> None:
+        connection.sendall(json_response({"latest": latest}))
+
+    with answering(lie) as impostor:
+        assert sign("--registry", impostor.url, sequence=None) == 1
+    assert "registry-sequence" in capsys.readouterr().err
+    assert not Path("weather.manifest.json").exists()
 
 
 def test_a_registry_that_is_down_is_not_taken_for_an_empty_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from toolnotary_verifier.fetch import PublishedVersion, Registry
     from toolnotary_verifier.statement import Source
 
+# A registry proves no number. One that no history of releases reaches is not signed: numbers only rise, and
+# none would be left for the release after it.
+_MAX_TAKEN = 1 << 32
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -181,7 +184,7 @@ def _last(server: str, client: "Callable[[], Registry]") -> "PublishedVersion | 
     from toolnotary_verifier.errors import ConfigurationError, Refused
 
     try:
-        return client().latest(server)
+        last = client().latest(server)
     except ConfigurationError as error:
         if error.code != "no-registry":
             raise
@@ -194,6 +197,14 @@ def _last(server: str, client: "Callable[[], Registry]") -> "PublishedVersion | 
         if error.code == "not-in-registry":
             return None
         raise
+    if last.sequence > _MAX_TAKEN:
+        raise Refused(
+            "registry-sequence",
+            f"the registry says that {server} is at sequence {last.sequence}, which no history of releases "
+            "reaches",
+            remedy="ask its operator; say --sequence with the number that you know",
+        )
+    return last
 
 
 def _write(files: dict[Path, bytes], *, force: bool) -> None:
