@@ -221,6 +221,32 @@ class Locking:
         }
 
 
+def accept_policy(project: Project, output: Output) -> int:
+    """Accept what the project's policy grants or loosens, after a yes; returns the exit code.
+
+    Raises:
+        Refused: `no-terminal`, `nothing-to-approve`.
+    """
+    from toolnotary_cli.prompt import confirm
+
+    values = project.policy.unaccepted
+    if not values:
+        raise Refused("nothing-to-approve", "the project's policy holds nothing that waits for a yes")
+    lines = tuple(f"{value.option} = {shown(value.value, limit=400)}" for value in values)
+    agreed = confirm("let the project's policy say this?", lines=lines)
+    if agreed:
+        events = [history.accepted_value(value.option, value.value) for value in values]
+        project.state.append(*events)
+    document = {
+        "schema": SCHEMA,
+        "accepted": agreed,
+        "values": [{"option": value.option, "value": value.value} for value in values],
+    }
+    told = styled("accepted", "good") if agreed else styled("declined", "warn")
+    output.result(document, f"{told}: {len(values)} values of the project's policy")
+    return exits.FINE if agreed else exits.OBJECTION
+
+
 def _pinned_to(entry: SignedEntry | UnsignedEntry) -> object:
     """What an entry pins, without how its launch was written."""
     if isinstance(entry, SignedEntry):

@@ -55,6 +55,6 @@ def tell_unaccepted(project: "Project", output: "Output") -> None:
     """Say which values of the project's policy do not count, because they would grant or loosen something."""
     for value in project.policy.unaccepted:
         output.note(
-            f"the project's policy sets {value.option} to {value.value}; that loosens, and does not count "
-            "unless you accept it (--accept-project)"
+            f"the project's policy sets {value.option} to {value.value}; that grants or loosens, and counts "
+            "only once you accept it: toolnotary lock --accept-project"
         )

@@ -290,3 +290,21 @@ def test_a_registry_is_needed_for_a_published_version(bench: Bench) -> None:
 def test_options_of_published_versions_are_refused_elsewhere(bench: Bench, option: list[str]) -> None:
     Path("x.pub").write_text("", encoding="utf-8")
     assert bench.run("lock", "--server", "files", *option, "--", *bench.launch)[0] == 2
+
+
+def test_what_a_projects_policy_loosens_counts_after_a_persons_yes(bench: Bench) -> None:
+    Path("toolnotary.toml").write_text("[verdicts]\nupgrade = 'note'\n", encoding="utf-8")
+    assert bench.run("lock", "--accept-project")[0] == 1
+    session = bench.at_terminal("lock", "--accept-project", answers=(("[yes/no]", "no\n"),))
+    assert session.code == 1
+    assert "verdicts.upgrade = note" in session.shown
+    assert "verdicts.upgrade" in bench.run("lock", "--server", "files", bench.listing(FIND))[2]
+    session = bench.at_terminal("lock", "--accept-project", answers=(("[yes/no]", "yes\n"),))
+    assert session.code == 0
+    assert "verdicts.upgrade" not in bench.run("lock", "--server", "files", bench.listing(FIND))[2]
+    Path("toolnotary.toml").write_text("[verdicts]\nprofile-changed = 'note'\n", encoding="utf-8")
+    assert "verdicts.profile-changed" in bench.run("lock", "--server", "files", bench.listing(FIND))[2]
+
+
+def test_accepting_a_projects_policy_pins_nothing(bench: Bench) -> None:
+    assert bench.run("lock", "--accept-project", "--", *bench.launch)[0] == 2

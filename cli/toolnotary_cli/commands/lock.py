@@ -28,6 +28,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     is_flag=True,
     help="Ask nobody: for signers that your policy names, or together with --digest.",
 )
+@click.option(
+    "--accept-project",
+    is_flag=True,
+    help="Accept what the project's policy grants or loosens; asks, and pins nothing.",
+)
 @click.option("--no-texts", is_flag=True, help="Keep the definitions' texts out of the lockfile's folder.")
 @options.lockfile
 @options.policy
@@ -44,6 +49,7 @@ def command(
     key: Path | None,
     digest: str | None,
     yes: bool,
+    accept_project: bool,
     no_texts: bool,
     lockfile: Path | None,
     policy: Path | None,
@@ -59,16 +65,21 @@ def command(
     lock --server NAME -- COMMAND ARG...    what the server shows now, unsigned
     lock --server NAME URL
     lock --server NAME FILE -- COMMAND...   what a saved listing shows
+    lock --accept-project                   what the project's policy grants or loosens
 
     Without a signature, what would be pinned is shown and your terminal is asked.
 
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
     """  # noqa: D301 - click takes the backspace for "do not wrap"
     from toolnotary_cli import source as sources
-    from toolnotary_cli.locking import Locking
+    from toolnotary_cli.locking import Locking, accept_policy
     from toolnotary_cli.opening import open_project, tell_unaccepted
 
     project = open_project(lockfile=lockfile, policy=policy)
+    if accept_project:
+        if source is not None or argv or server is not None:
+            raise click.UsageError("--accept-project stands alone: it pins nothing")
+        return accept_policy(project, output)
     tell_unaccepted(project, output)
     given = sources.parse(source) if source is not None else None
     locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
