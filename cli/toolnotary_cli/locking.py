@@ -165,12 +165,14 @@ class Locking:
             text = f"{shown(move.entry.server)} is pinned to this already"
             self._output.result(self._document(move, change_set, pinned=True), text)
             return exits.FINE
-        sure = self._yes and (named or self._digest is not None)
+        # A digest only narrows what may be accepted: a refusal tells it to whoever asks, a model included.
+        sure = self._yes and named
         if self._yes and not sure:
             raise Refused(
                 "needs-a-person",
-                "--yes alone pins only what a signer that your policy names has signed",
-                remedy=f"look at it in a terminal, or say --digest {change_set}",
+                "--yes pins only what a signer that your policy names has signed; "
+                f"this is the change set {change_set}",
+                remedy="look at it in a terminal, without --yes",
             )
         about = (f"{shown(move.entry.server)}: {launch.display}", *lines, f"change set {change_set}")
         if sure:

@@ -53,6 +53,7 @@ def confirm(question: str, *, lines: tuple[str, ...] = ()) -> bool:
         for line in lines:
             writer.write(f"{line}\n")
         for _attempt in range(_ATTEMPTS):
+            _forget_what_was_typed(reader)
             writer.write(f"{question} [yes/no] ")
             answer = reader.readline()
             if not answer:
@@ -63,6 +64,14 @@ def confirm(question: str, *, lines: tuple[str, ...] = ()) -> bool:
                 return False
             writer.write("please type yes or no\n")
     raise click.Abort
+
+
+def _forget_what_was_typed(reader: TextIO) -> None:
+    """What was typed before the question was shown is no answer to it."""
+    if sys.platform != "win32":
+        import termios
+
+        termios.tcflush(reader.fileno(), termios.TCIFLUSH)
 
 
 def secret(question: str) -> str:

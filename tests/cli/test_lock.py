@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from pinned_servers import FIND, LOSE, POISONED, Bench, bench
+from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
 
@@ -54,7 +54,16 @@ def test_without_a_terminal_nothing_is_pinned(bench: Bench, monkeypatch: pytest.
     assert not (bench.folder / "toolnotary.lock").exists()
 
 
-def test_a_change_set_that_was_reviewed_elsewhere_can_be_pinned_unasked(bench: Bench) -> None:
+def test_no_digest_stands_in_for_a_person(bench: Bench) -> None:
+    """Whoever runs the command can read the digest from its refusal, a model with a shell included."""
+    digest = bench.change_set("--server", "files", "--", *bench.launch)
+    code, _, err = bench.run("lock", "--server", "files", "--yes", "--digest", digest, "--", *bench.launch)
+    assert code == 1
+    assert "needs-a-person" in err
+    assert not (bench.folder / "toolnotary.lock").exists()
+
+
+def test_what_a_person_pinned_is_verified(bench: Bench) -> None:
     bench.pin()
     assert bench.json("check", "--start")[0] == 0
 
@@ -93,11 +102,8 @@ def test_pinning_the_same_again_changes_nothing(bench: Bench) -> None:
 
 def test_a_saved_listing_is_pinned_under_the_launch_that_is_given(bench: Bench) -> None:
     listing = bench.listing(FIND, LOSE)
-    digest = bench.change_set("--server", "files", listing, "--", *bench.launch)
-    code, _, _ = bench.run(
-        "lock", "--server", "files", listing, "--yes", "--digest", digest, "--", *bench.launch
-    )
-    assert code == 0
+    session = bench.at_terminal("lock", "--server", "files", listing, "--", *bench.launch, answers=YES)
+    assert session.code == 0, session.shown
     assert bench.json("check", "--start")[0] == 0
 
 
@@ -122,8 +128,7 @@ def test_an_empty_listing_is_refused(bench: Bench) -> None:
 
 def test_without_texts_no_definition_is_written_beside_the_lockfile(bench: Bench) -> None:
     arguments = ["--server", "files", "--", *bench.launch]
-    digest = bench.change_set(*arguments)
-    assert bench.run("lock", "--no-texts", "--yes", "--digest", digest, *arguments)[0] == 0
+    assert bench.at_terminal("lock", "--no-texts", *arguments, answers=YES).code == 0
     assert not (bench.folder / ".toolnotary").exists()
     assert "Find a record" not in (bench.folder / "toolnotary.lock").read_text(encoding="utf-8")
     assert bench.json("check", "--start")[0] == 0
@@ -152,8 +157,9 @@ def test_secrets_of_the_launch_are_in_no_file_and_no_output(bench: Bench) -> Non
         CANARY,
         f"https://a:{CANARY}@x.example",
     ]
-    digest = bench.change_set(*arguments)
-    told = [bench.run("lock", "--yes", "--digest", digest, *arguments)]
+    session = bench.at_terminal("lock", *arguments, answers=YES)
+    assert session.code == 0
+    told = [(session.code, session.shown, "")]
     for command in (
         ["check"],
         ["status"],

@@ -458,3 +458,13 @@ def test_both_eras_are_gated_alike_on_one_connection() -> None:
     assert bench.told()["result"]["tools"] == []
     assert bench.call("a"), "the handshake's side of the server was verified"
     assert not bench.call("a", stateless=True)
+
+
+def test_an_id_that_nobody_can_write_back_is_answered_by_nobody_and_breaks_nothing() -> None:
+    bench = Bench([A])
+    bench.shake_hands()
+    bench.listed(A)
+    for result in (b'{"tools":[]}', b"{}"):
+        bench.from_server(b'{"jsonrpc":"2.0","id":"\\ud800","result":' + result + b"}\n")
+    assert bench.closed is None
+    assert bench.call("a")

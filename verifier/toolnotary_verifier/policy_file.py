@@ -222,7 +222,7 @@ def _read(path: Path) -> dict[str, object]:
         raise ConfigurationError("policy-syntax", f"{where}: more than {_MAX_POLICY_BYTES} bytes")
     try:
         return tomllib.loads(raw.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # TOML, UTF-8, or an integer too long to be read
         raise ConfigurationError("policy-syntax", f"{where}: {escape(str(error), limit=200)}") from None
 
 

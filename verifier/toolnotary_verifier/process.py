@@ -192,7 +192,8 @@ def start(
             stderr=subprocess.PIPE if stderr == "pipe" else None,
             cwd=directory,
             env=None if environment is None else dict(environment),
-            process_group=None if sys.platform == "win32" else 0,
+            # A session of its own: it leaves the terminal, on which it could answer what a person is asked.
+            start_new_session=sys.platform != "win32",
         )
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()

@@ -26,7 +26,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--yes",
     is_flag=True,
-    help="Ask nobody: for signers that your policy names, or together with --digest.",
+    help="Ask nobody; only for what a signer that your policy names has signed.",
 )
 @click.option(
     "--accept-project",

@@ -111,5 +111,7 @@ class Waiting:
 
 
 def answerable(request_id: JsonValue) -> bool:
-    """Whether an answer can be given to this id."""
-    return isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
+    """Whether an answer can be given to this id: a string that can be written, or a number."""
+    if isinstance(request_id, str):
+        return not any("\ud800" <= character <= "\udfff" for character in request_id)
+    return isinstance(request_id, int | float) and not isinstance(request_id, bool)
