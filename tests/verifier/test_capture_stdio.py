@@ -268,7 +268,6 @@ def test_a_server_that_was_not_inspected_is_neither_right_nor_wrong(move: str, c
         ("cr-as-line-end", "not-json"),
         ("deep", "too-deep"),
         ("huge-frame", "too-large"),
-        ("huge-description", "too-large"),
         ("batch", "batch"),
     ],
 )
@@ -287,6 +286,7 @@ def test_an_answer_that_cannot_be_used_is_refused_at_once_and_by_name(move: str,
         ("lone-surrogate", "lone-surrogate", ["add", "echo"]),
         ("duplicate-key-in-tool", "duplicate-key", ["add"]),
         ("duplicate-tool-name", "ambiguous-name", ["add", "read_file"]),
+        ("huge-description", "too-large", HONEST),
     ],
 )
 def test_one_bad_tool_is_a_fault_and_the_others_are_read(move: str, code: str, left: list[str]) -> None:

@@ -97,6 +97,20 @@ def test_limits_admit_exactly_what_they_say() -> None:
     assert listing.receive({"tools": [3, 4]}, 10)
 
 
+def test_one_entry_of_any_size_does_not_take_the_rest_of_its_page_with_it() -> None:
+    limits = Limits(page_bytes=200, listing_bytes=2000, definition_bytes=100)
+    huge = {**tool("huge"), "description": "x" * 900}
+    listing = Listing(Kind.TOOL, limits=limits)
+    assert listing.receive({"tools": [tool("a"), huge, tool("b")]}, 1100)
+    assert listing.entries[1] == huge  # which is judged, and refused, by itself
+    many = [tool(name) for name in "abcdefgh"]
+    assert refusal(Listing(Kind.TOOL, limits=limits), {"tools": [*many, huge]}, 1400) == "listing-limit"
+    beside = {"tools": [tool("a")], "_meta": {"x": "x" * 900}}
+    assert refusal(Listing(Kind.TOOL, limits=limits), beside, 1100) == "listing-limit"
+    broken = parse_message(b'{"tools":[{"name":"a","name":"' + b"a" * 900 + b'"}]}')
+    assert refusal(Listing(Kind.TOOL, limits=limits), broken, 1000) == "listing-limit"
+
+
 @pytest.mark.parametrize(
     ("raw", "code"),
     [

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages, cursors and limits of one listing, without any I/O: capture and gate both page through this."""
 
-from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonObject, JsonValue, canonical_bytes
+from toolnotary_verifier.canonical import (
+    CanonicalError,
+    Flaw,
+    JsonObject,
+    JsonValue,
+    canonical_bytes,
+    serialize,
+)
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.jsonrpc import LIST_MEMBER
@@ -56,7 +63,7 @@ class Listing:
             raise InvalidInput(
                 "listing-shape", f"the answer to a {self.kind} listing holds no array {member}"
             )
-        self._bound(size, len(result[member]))
+        self._bound(size, result[member])
         self._strict(result, member)
         if self._pages == 1:
             self.first_page = result
@@ -68,18 +75,28 @@ class Listing:
         self._follow(cursor)
         return False
 
-    def _bound(self, size: int, count: int) -> None:
+    def _bound(self, size: int, entries: list[JsonValue]) -> None:
         limits = self._limits
+        if size > limits.page_bytes:
+            size -= sum(self._too_large(entry) for entry in entries)
         for what, got, most in (
             ("bytes in one page", size, limits.page_bytes),
             ("bytes in all pages", self._bytes, limits.listing_bytes),
             ("pages", self._pages, limits.pages),
-            ("entries", len(self.entries) + count, limits.tools),
+            ("entries", len(self.entries) + len(entries), limits.tools),
         ):
             if got > most:
                 raise InvalidInput(
                     "listing-limit", f"the {self.kind} listing has {got} {what}, at most {most} are read"
                 )
+
+    def _too_large(self, entry: JsonValue) -> int:
+        """The bytes of an entry that is refused for its size alone: it must not take the others with it."""
+        try:
+            size = len(serialize(entry))
+        except CanonicalError:
+            return 0
+        return size if size > self._limits.definition_bytes else 0
 
     def _strict(self, result: JsonObject, member: str) -> None:
         """Nothing beside the entries may be read in two ways. The entries are judged one by one, later."""

@@ -169,7 +169,7 @@ class Conversation:
         A line that calls itself JSON-RPC was meant as an answer: whoever waits for it should be told at once.
         """
         try:
-            message = parse_message(frame, max_bytes=self._limits.page_bytes)
+            message = parse_message(frame, max_bytes=self._limits.frame_bytes)
         except CanonicalError as error_:
             if error_.code in ("too-deep", "too-large") or _MARK in frame[:_MARK_WITHIN]:
                 raise self._unreadable(error_.code, error_.message) from None
