@@ -464,7 +464,8 @@ def test_an_id_that_nobody_can_write_back_is_answered_by_nobody_and_breaks_nothi
     bench = Bench([A])
     bench.shake_hands()
     bench.listed(A)
-    for result in (b'{"tools":[]}', b"{}"):
-        bench.from_server(b'{"jsonrpc":"2.0","id":"\\ud800","result":' + result + b"}\n")
+    for own_id in (b'"\\ud800"', b"NaN", b"-Infinity", b"1e999"):
+        for result in (b'{"tools":[]}', b"{}"):
+            bench.from_server(b'{"jsonrpc":"2.0","id":' + own_id + b',"result":' + result + b"}\n")
     assert bench.closed is None
     assert bench.call("a")

@@ -56,7 +56,6 @@ class Matching:
     def __init__(
         self, surface: Surface, pins: Pins, candidates: "Sequence[VerifiedManifest]", *, normal_forms: bool
     ) -> None:
-        self._normal_forms = normal_forms
         self._candidates = candidates
         offers = [
             (number, KnownProfile.of(candidate.manifest, name))
@@ -66,14 +65,14 @@ class Matching:
         self.own = len(pins.profiles) + len(pins.others)
         self.profiles = (*pins.profiles, *pins.others, *(profile for _, profile in offers))
         self._offers = {self.own + place: number for place, (number, _) in enumerate(offers)}
-        self.fits: Mapping[Key, Fits] = {
-            key: self._fits_of(live) for key, live in surface.definitions.items()
-        }
+        known = {key: self._fits_of(live) for key, live in surface.definitions.items()}
+        self.fits: Mapping[Key, Fits] = known if normal_forms else _exact(known)
         self._enforced = {key: fits for key, fits in self.fits.items() if key[0] in ENFORCED}
         self.base = self._base(len(pins.profiles), surface)
         faulty = any(fault.kind in ENFORCED for fault in surface.faults)
         self._offer = None if faulty else self._whole_offer(pins.signer)
-        self.mixed = self._conflicts()
+        # Whatever the policy says of normal forms: being stricter about them must not explain a mixture away.
+        self.mixed = _conflicts(known)
 
     @property
     def offered(self) -> "VerifiedManifest | None":
@@ -113,7 +112,7 @@ class Matching:
             known = profile.definitions.get(live.key, ())
             if any(one.exact == live.digest for one in known):
                 fits[number] = Fit(live.digest, live, exact=True)
-            elif known and self._normal_forms:
+            elif known:
                 normal = normal or normal_digest(live)
                 for one in known:
                     text = one.text() if one.normal() == normal else None
@@ -152,13 +151,18 @@ class Matching:
 
         return max(covering, key=rank, default=None)
 
-    def _conflicts(self) -> frozenset[Key]:
-        groups: dict[frozenset[int], list[Key]] = {}
-        for key, fits in self._enforced.items():
-            if fits:
-                groups.setdefault(frozenset(fits), []).append(key)
-        torn = [one for one in groups if any(not one & other for other in groups)]
-        return frozenset(key for group in torn for key in groups[group])
+
+def _exact(known: Mapping[Key, Fits]) -> Mapping[Key, Fits]:
+    return {key: {number: fit for number, fit in fits.items() if fit.exact} for key, fits in known.items()}
+
+
+def _conflicts(known: Mapping[Key, Fits]) -> frozenset[Key]:
+    groups: dict[frozenset[int], list[Key]] = {}
+    for key, fits in known.items():
+        if fits and key[0] in ENFORCED:
+            groups.setdefault(frozenset(fits), []).append(key)
+    torn = [one for one in groups if any(not one & other for other in groups)]
+    return frozenset(key for group in torn for key in groups[group])
 
 
 def _advertised(surface: Surface) -> Digest | None:

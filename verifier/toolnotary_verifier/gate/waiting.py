@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
 
+import math
 from dataclasses import replace
 
 from toolnotary_verifier.canonical import JsonValue
@@ -114,4 +115,8 @@ def answerable(request_id: JsonValue) -> bool:
     """Whether an answer can be given to this id: a string that can be written, or a number."""
     if isinstance(request_id, str):
         return not any("\ud800" <= character <= "\udfff" for character in request_id)
-    return isinstance(request_id, int | float) and not isinstance(request_id, bool)
+    return (
+        isinstance(request_id, int | float)
+        and not isinstance(request_id, bool)
+        and -math.inf < request_id < math.inf  # neither of these, nor NaN, can be written
+    )
