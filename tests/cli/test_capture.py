@@ -156,7 +156,7 @@ def test_a_command_line_that_means_nothing_is_refused(
         ("exits-at-once", "server-ended", 3),
         ("listing-error", "listing-refused", 3),
         ("deep", "too-deep", 4),
-        ("huge-description", "too-large", 4),
+        ("huge-description", "surface-faults", 4),
         ("truncated", "not-json", 4),
         ("nameless-tool", "surface-faults", 4),
         ("duplicate-tool-name", "surface-faults", 4),
