@@ -19,13 +19,18 @@ def replace_file(path: Path, content: bytes) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
     The permissions of an existing file are kept; a new one gets what the umask leaves. A symbolic link is
-    followed, so that the file it points to changes and the link stays.
+    followed, so that the file it points to changes and the link stays. What is no file (`/dev/null`, a
+    named pipe) is written to as it is, and nothing takes its place.
 
     Raises:
         ConfigurationError: `file-not-writable`; the old file is as it was.
     """
     target = Path(os.path.realpath(path))
     try:
+        if _is_special(path):
+            with path.open("wb") as file:
+                file.write(content)
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         _replace(target, content)
     except OSError as error:
@@ -55,6 +60,14 @@ def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
         f"{escape(str(path), limit=300)}: {why}; {state}",
         remedy="make room or make the folder writable, and repeat the command",
     )
+
+
+def _is_special(path: Path) -> bool:
+    """Whether something stands there that is no file; for a folder, opening it says so."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _replace(target: Path, content: bytes) -> None:
