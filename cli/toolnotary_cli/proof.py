@@ -105,8 +105,8 @@ def lines(verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgeme
     yield f"manifest  {verified.manifest.digest}"
     if predicate.expires_at:
         yield f"expires   {time_text(predicate.expires_at)}"
-    for profile, judgement in judgements:
-        where = f" {shown(profile)}" if profile else ""
+    for profiles, judgement in _alike(judgements):
+        where = f" {', '.join(map(shown, profiles))}" if any(profiles) else ""
         if passes(judgement):
             yield f"surface{where}: {len(judgement.forward)} definitions, all as signed"
             continue
@@ -121,4 +121,17 @@ def _differences(judgement: "Judgement") -> Iterator[str]:
     for verdict in judgement.verdicts:
         if verdict.reason is not Reason.VERIFIED:
             detail = f": {verdict.detail}" if verdict.detail else ""
-            yield f"  {verdict.reason.value}  {verdict.kind.value} {shown(verdict.name)}{detail}"
+            name = "" if verdict.name == verdict.kind.value else f" {shown(verdict.name)}"
+            yield f"  {verdict.reason.value}  {verdict.kind.value}{name}{detail}"
+
+
+def _alike(judgements: "Sequence[tuple[str, Judgement]]") -> "Iterator[tuple[list[str], Judgement]]":
+    """Each judgement once, with the profiles that it is of: most servers say the same in all of them."""
+    told: list[tuple[list[str], Judgement]] = []
+    for profile, judgement in judgements:
+        known = next((profiles for profiles, other in told if other == judgement), None)
+        if known is None:
+            told.append(([profile], judgement))
+        else:
+            known.append(profile)
+    yield from told

@@ -73,14 +73,20 @@ def admit(
     if not trusted:
         message = f"no key is registered in this registry for {manifest.server}"
         raise Refused("namespace-unclaimed", message, remedy=_ADD_KEY)
-    return verify_publish(
-        submission.manifest,
-        submission.bundle,
-        trusted=trusted,
-        at=at,
-        server=manifest.server,
-        version=manifest.version,
-    )
+    try:
+        return verify_publish(
+            submission.manifest,
+            submission.bundle,
+            trusted=trusted,
+            at=at,
+            server=manifest.server,
+            version=manifest.version,
+        )
+    except Refused as error:
+        if error.code != "unknown-key":
+            raise
+        # To a reader it names the reader's policy; here it is the operator who says which keys count.
+        raise Refused(error.code, error.message, remedy=_ADD_KEY) from None
 
 
 def place(proposed: Entry, *, stored: Entry | None, last_sequence: int) -> Entry:

@@ -104,7 +104,11 @@ def list_versions(
 ) -> Response:
     """The versions of a server, highest sequence number first, in pages."""
     if cursor is not None and not _CURSOR.fullmatch(cursor):
-        raise InvalidInput("bad-cursor", "the cursor is not one that this registry gave out")
+        raise InvalidInput(
+            "bad-cursor",
+            "the cursor is not one that this registry gave out",
+            remedy="begin again without one",
+        )
     page: int = request.app.state.settings.page
     entries = storage.entries(server, below=None if cursor is None else int(cursor), limit=page + 1)
     if not entries and cursor is None:
@@ -137,7 +141,8 @@ def read_blob(request: Request, digest: str, storage: StorageDep) -> Response:
     asked = Digest.from_text(f"sha256:{digest}")
     blob = storage.blob(asked)
     if blob is None:
-        raise Refused("not-in-registry", f"no object has the digest {asked}")
+        message = f"no object has the digest {asked}"
+        raise Refused("not-in-registry", message, remedy="check the digest, and that this registry is meant")
     headers = {"etag": f'"{asked}"', "cache-control": IMMUTABLE}
     if _is_known(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
@@ -170,7 +175,10 @@ def _version(request: Request, storage: Storage, server: str, version: str) -> R
 
 
 def _unknown(name: str) -> Refused:
-    return Refused("not-in-registry", f"{escape(name, limit=200)} is not published in this registry")
+    message = f"{escape(name, limit=200)} is not published in this registry"
+    return Refused(
+        "not-in-registry", message, remedy="check name and version, and that this registry is meant"
+    )
 
 
 def _ascii(document: Document) -> bytes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the registry does: publish a submission, claim a namespace. Rules meet storage here, without HTTP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolnotary_registry_api.admission import Submission, admit, key_pattern, patterns_for, place
@@ -89,6 +89,6 @@ def retire(storage: Storage, pattern: str, key_id: str, *, at: datetime) -> Name
         for known in writing.namespace_keys([pattern]):
             if known.key_id == key_id and known.retired_at is None:
                 writing.retire_key(known, at=at)
-                return known
+                return replace(known, retired_at=at)
     remedy = "toolnotary registry list-keys shows patterns and key ids"
     raise Refused("no-such-key", "no such key publishes under this pattern", remedy=remedy)

@@ -11,6 +11,7 @@ import uvicorn
 from toolnotary_registry_api.app import create_app
 from toolnotary_registry_api.settings import Settings
 from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
 
 _GRACE_SECONDS = 10
 _BACKLOG = 512
@@ -75,7 +76,10 @@ def _listen(host: str, port: int, *, allow_remote: bool) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
-        raise ConfigurationError("cannot-listen", f"{host}: {error.strerror or error}") from error
+        message = f"{escape(host, limit=200)}: {(error.strerror or str(error)).lower()}"
+        raise ConfigurationError(
+            "cannot-listen", message, remedy="give --host an address of this machine, such as 127.0.0.1"
+        ) from error
     if not allow_remote and not ipaddress.ip_address(str(target[0]).partition("%")[0]).is_loopback:
         message = f"{host} can be reached from other machines, over plain HTTP"
         remedy = "listen on 127.0.0.1 behind a proxy that does TLS, or say --allow-remote"

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event, func
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session, col, select
@@ -25,6 +26,7 @@ from toolnotary_registry_api.settings import database_url
 from toolnotary_registry_api.tables import BlobRow, KeyEventRow, VersionRow
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.escape import escape
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
@@ -128,6 +130,7 @@ class Storage:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._sqlite = engine.dialect.name == "sqlite"
+        self._place = _place(engine.url)
         self._writer: AbstractContextManager[Any] = threading.Lock() if self._sqlite else nullcontext()
 
     @classmethod
@@ -147,12 +150,12 @@ class Storage:
                 upgrade(connection)
         except (OperationalError, InterfaceError) as error:
             storage.close()
-            raise _unreachable(error) from error
+            raise _unreachable(error, storage._place) from error
         except BaseException as error:
             storage.close()
             if type(error) is not DatabaseError:
                 raise
-            message = "the database file is not one of SQLite, or damaged"
+            message = f"{storage._place} is no database of SQLite, or damaged"
             raise InvalidInput("database-corrupt", message, remedy="restore it from a backup") from error
         return storage
 
@@ -228,12 +231,19 @@ def _answering() -> Iterator[None]:
         raise _unreachable(error) from error
 
 
-def _unreachable(error: Exception) -> CannotTell:
-    # The driver's text may name hosts and users; the operator finds it in the chained exception.
-    message = f"the database does not answer ({type(error).__name__})"
+def _unreachable(error: Exception, place: str = "the database") -> CannotTell:
+    # The driver's text may name hosts and users; the operator finds it in the chained exception. Only who
+    # opens the database is told where it is, not who asks the registry.
+    message = f"{place} does not answer ({type(error).__name__})"
     return CannotTell(
         "database-unreachable", message, remedy="see that the database is up and its file writable"
     )
+
+
+def _place(url: URL) -> str:
+    """Which database this is, without user and password."""
+    server = "" if url.host is None else f"{url.host}{f':{url.port}' if url.port else ''}/"
+    return f"the database {escape(f'{server}{url.database}', limit=300)}"
 
 
 def _begin(connection: Connection) -> AbstractContextManager[Any]:

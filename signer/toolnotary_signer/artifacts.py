@@ -30,5 +30,10 @@ def artifact_of(text: str) -> Artifact:
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ConfigurationError("artifact-file", f"{escape(path, limit=300)}: {error.strerror}") from None
+        why = (error.strerror or "cannot be read").lower()
+        raise ConfigurationError(
+            "artifact-file",
+            f"{escape(path, limit=300)}: {why}",
+            remedy="write PURL=PATH with the path of the built file, PURL=DIGEST, or the PURL alone",
+        ) from None
     return Artifact(purl, f"sha256:{digest}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _MAX_PEM = 8192  # bytes; an encrypted P-256 key in PEM has about 400
+_MAKE_ONE = "make one with toolnotary keygen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +55,29 @@ class PrivateKey:
         encrypted = is_encrypted(pem)
         if encrypted and passphrase is None:
             raise ConfigurationError(
-                "passphrase-needed", "the key file is encrypted and no passphrase was given"
+                "passphrase-needed",
+                "the key file is encrypted and no passphrase was given",
+                remedy="give the passphrase that it was made with",
             )
         try:
             key = load_pem_private_key(pem, passphrase if encrypted else None)
         except UnsupportedAlgorithm:
-            raise InvalidInput("key-algorithm", "the key is neither Ed25519 nor ECDSA P-256") from None
+            raise _other_algorithm() from None
         except (ValueError, TypeError):
             # A damaged file and a wrong passphrase look the same: decryption yields noise.
             if encrypted:
-                raise Refused("wrong-passphrase", "the passphrase does not open the key file") from None
-            raise InvalidInput("key-file", "the file holds no private key that can be read") from None
+                raise Refused(
+                    "wrong-passphrase",
+                    "the passphrase does not open the key file",
+                    remedy="run the command again; nobody can open a key whose passphrase is lost",
+                ) from None
+            message = "the file holds no private key that can be read"
+            raise InvalidInput("key-file", message, remedy=_MAKE_ONE) from None
         if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
             return cls._of(key)
         if isinstance(key, ed25519.Ed25519PrivateKey):
             return cls._of(key)
-        raise InvalidInput("key-algorithm", "the key is neither Ed25519 nor ECDSA P-256")
+        raise _other_algorithm()
 
     @classmethod
     def _of(cls, key: "Ed25519PrivateKey | EllipticCurvePrivateKey") -> Self:
@@ -107,10 +115,19 @@ def is_encrypted(pem: bytes) -> bool:
         InvalidInput: `key-file` if it is no private key in PEM.
     """
     if len(pem) > _MAX_PEM or b"PRIVATE KEY-----" not in pem:
+        public = b"PUBLIC KEY-----" in pem
         raise InvalidInput(
-            "key-file", "the file holds no private key in PEM", remedy="make one with toolnotary keygen"
+            "key-file",
+            "the file holds a public key, expected a private one"
+            if public
+            else "the file holds no private key in PEM",
+            remedy="give the .key file beside it" if public else _MAKE_ONE,
         )
     return b"ENCRYPTED" in pem
+
+
+def _other_algorithm() -> InvalidInput:
+    return InvalidInput("key-algorithm", "the key is neither Ed25519 nor ECDSA P-256", remedy=_MAKE_ONE)
 
 
 def _write_new(path: Path, content: bytes, *, mode: int) -> None:

@@ -11,6 +11,7 @@ from toolnotary_verifier.escape import escape
 VARIABLE = "TOOLNOTARY_KEY_PASSPHRASE_FILE"
 MIN_LENGTH = 8  # characters; no key derivation saves a shorter one
 _MAX_BYTES = 1024  # OpenSSL's own bound on PEM passphrases
+_FILE = f"let {VARIABLE} name a file whose one line is the passphrase"
 
 
 def existing(ask: Callable[[str], str]) -> bytes:
@@ -64,11 +65,15 @@ def _from_file() -> bytes | None:
         with Path(name).open("rb") as file:
             content = file.read(_MAX_BYTES + 3)
     except OSError as error:
-        raise ConfigurationError("passphrase-file", f"{VARIABLE} names {shown}: {error.strerror}") from None
+        why = (error.strerror or "cannot be read").lower()
+        raise ConfigurationError(
+            "passphrase-file", f"{VARIABLE} names {shown}: {why}", remedy=_FILE
+        ) from None
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise ConfigurationError("passphrase-file", f"{shown} is not UTF-8") from None
+        message = f"{VARIABLE} names {shown}, which is not UTF-8"
+        raise ConfigurationError("passphrase-file", message, remedy=_FILE) from None
     # Editors end a file with one line feed, which nobody means as a part of the passphrase.
     return _shaped(text.removesuffix("\n").removesuffix("\r"), least=1)
 
@@ -76,6 +81,10 @@ def _from_file() -> bytes | None:
 def _shaped(text: str, *, least: int) -> bytes:
     encoded = text.encode("utf-8", "surrogateescape")
     if len(text) < least or len(encoded) > _MAX_BYTES:
-        expected = f"{least} characters to {_MAX_BYTES} bytes"
-        raise ConfigurationError("passphrase-shape", f"a passphrase of {expected} is expected")
+        got = f"{len(text)} characters" if text else "an empty one"
+        raise ConfigurationError(
+            "passphrase-shape",
+            f"the passphrase: got {got}, expected at least {least} and at most {_MAX_BYTES} bytes",
+            remedy=f"choose another; where nobody types it, {VARIABLE} names the file that holds it",
+        )
     return encoded

@@ -56,6 +56,18 @@ def test_a_capture_is_a_manifest_without_a_name(tmp_path: Path, capsys: Captured
     assert set(found.profiles) >= {"default", "capable", "2025-06-18"}
 
 
+def test_a_capture_is_written_to_a_file_and_to_nothing_else(tmp_path: Path, capsys: Captured) -> None:
+    os.chdir(tmp_path)
+    assert main(["capture", "-o", "-", "--", *scripted.command()]) == 2
+    assert "standard output" in capsys.readouterr().err
+    assert not Path("-").exists()
+
+
+def test_a_variable_that_does_not_exist_is_not_handed_over_in_silence(capsys: Captured) -> None:
+    assert main(["capture", "-o", "x.json", "--env", "NO_SUCH_VARIABLE", "--", *scripted.command()]) == 2
+    assert "NO_SUCH_VARIABLE" in capsys.readouterr().err
+
+
 def test_the_json_result_says_what_was_written(tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "captured.json"
     command = ["capture", "-o", str(out), "--format", "json", *PATIENT, "--", *scripted.command()]

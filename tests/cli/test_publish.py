@@ -3,17 +3,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from conftest import ROOT
 from servers.impostor import answering, response
 from servers.publisher import SERVER, Publisher, Release
 from servers.registry import RunningRegistry, sqlite_registry
 
 from toolnotary_cli.main import main
+from toolnotary_verifier.keys import PublicKey
 
 __all__ = ["sqlite_registry"]
 
 Captured = pytest.CaptureFixture[str]
+
+
+def schema(name: str) -> Any:
+    return json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def saved(release: Release, folder: Path, name: str = "out") -> list[str]:
@@ -50,6 +58,7 @@ def test_the_json_of_a_publication_says_what_is_served(
     command = ["publish", *saved(release, tmp_path), "--registry", sqlite_registry.url, "--format", "json"]
     assert main(command) == 0
     document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schema("publish"))
     assert (document["created"], document["sequence"]) == (True, 4)
     assert document["manifest"] == release.digest
     assert document["signer"] == f"key:{publisher.public_key.key_id}"
@@ -125,6 +134,37 @@ def test_a_file_that_is_no_manifest_is_exit_4_before_anything_is_sent(
     assert "too-large" in capsys.readouterr().err
 
 
+def test_of_the_two_files_the_wrong_one_is_named(tmp_path: Path, capsys: Captured) -> None:
+    manifest, bundle = saved(Publisher().release(), tmp_path)
+    nowhere = ["--registry", "http://127.0.0.1:1"]
+    for wrong, files in ((bundle, [bundle, manifest]), (manifest, [manifest, manifest])):
+        assert main(["publish", *files, *nowhere]) == 4
+        assert f": {wrong}: " in capsys.readouterr().err
+
+
+def test_a_capture_is_told_to_be_signed_first(tmp_path: Path, capsys: Captured) -> None:
+    files = saved(Publisher().release(), tmp_path)
+    named = json.loads(Path(files[0]).read_bytes())
+    del named["server"]
+    Path(files[0]).write_text(json.dumps(named, separators=(",", ":"), ensure_ascii=False), encoding="utf-8")
+    assert main(["publish", *files, "--registry", "http://127.0.0.1:1"]) == 4
+    assert "toolnotary sign" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("in_folder_with_keys")
+def test_what_an_operator_decides_is_told_to_programs_too(capsys: Captured) -> None:
+    named = ["io.github.acme/*", "--format", "json"]
+    key_id = PublicKey.from_pem(Path("key.pub").read_bytes()).key_id
+    for arguments, retired in (
+        (["add-key", named[0], "key.pub"], False),
+        (["retire-key", named[0], key_id], True),
+    ):
+        assert main(["registry", *arguments, *named[1:]]) == 0
+        told = json.loads(capsys.readouterr().out)
+        jsonschema.validate(told, schema("registry-keys"))
+        assert [(key["retiredAt"] is not None) for key in told["keys"]] == [retired]
+
+
 def test_the_operator_decides_who_may_publish(
     sqlite_registry: RunningRegistry, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,11 +180,18 @@ def test_the_operator_decides_who_may_publish(
     assert "namespace-unclaimed" in capsys.readouterr().err
     assert main(["registry", "add-key", "io.github.acme/*", str(tmp_path / "key.pub")]) == 0
     assert publish("1", 1) == 0
+    files = saved(Publisher().release("2", sequence=2), tmp_path, "stranger")
+    assert main(["publish", *files, "--registry", sqlite_registry.url]) == 1
+    told = capsys.readouterr().err
+    assert "unknown-key" in told
+    assert "registry add-key" in told  # and not the policy of whoever reads this
     assert main(["registry", "retire-key", "io.github.acme/*", publisher.public_key.key_id]) == 0
     assert publish("2", 2) == 1
     capsys.readouterr()
     assert main(["registry", "list-keys", "--format", "json"]) == 0
-    (key,) = json.loads(capsys.readouterr().out)["keys"]
+    listed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(listed, schema("registry-keys"))
+    (key,) = listed["keys"]
     assert (key["pattern"], key["keyId"]) == ("io.github.acme/*", publisher.public_key.key_id)
     assert key["retiredAt"] is not None
     assert main(["registry", "list-keys", "io.github.other/*"]) == 0
@@ -167,7 +214,8 @@ def in_folder_with_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (["add-key", "io.github.acme/*", "absent.pub"], 2, "absent.pub"),
         (["retire-key", "io.github.acme/*", "sha256:x"], 1, "no-such-key"),
         (["list-keys", "--database", "mysql://u:geheim@h/d"], 2, "database-url"),
-        (["list-keys", "--database", "sqlite:////nonexistent/r"], 3, "database-unreachable"),
+        (["list-keys", "--database", "sqlite:////nonexistent/r"], 3, "the database /nonexistent/r "),
+        (["add-key", "io.github.acme/*", "not.pub"], 4, "not.pub: "),
     ],
 )
 def test_an_operators_mistake_is_told_by_code(

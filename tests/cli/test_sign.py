@@ -128,6 +128,45 @@ def test_the_registry_says_which_number_and_manifest_come_next(sqlite_registry: 
     assert signed().statement.predicate.supersedes == release.digest
 
 
+def test_a_release_that_runs_again_keeps_its_number(
+    sqlite_registry: RunningRegistry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second bundle with a higher number would take the number of the release after it."""
+    Path("release.pub").write_bytes(forge.PUBLISHER.public.to_pem())
+    database = sqlite_registry.settings.database
+    assert main(["registry", "add-key", "io.github.acme/*", "release.pub", "--database", database]) == 0
+    registry = ("--registry", sqlite_registry.url)
+    for version, sequence in (("1.0.0", 1), ("1.1.0", 2), ("1.0.0", 1), ("1.1.0", 2)):
+        assert sign(*registry, "-o", version, version=version, sequence=None) == 0
+        assert signed(version).sequence == sequence
+        assert main(["publish", f"{version}.manifest.json", f"{version}.sigstore.json", *registry]) == 0
+    assert "another bundle" not in capsys.readouterr().err
+    assert sign(*registry, "--remote", "https://x.example/", "-o", "other", sequence=None) == 1
+    assert "version-exists" in capsys.readouterr().err
+    assert not Path("other.manifest.json").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--expires-in", "30")])
+def test_a_second_run_leaves_the_files_of_the_first_as_they_are(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every ECDSA signature is another one, as every time of signing is."""
+    monkeypatch.setenv("TOOLNOTARY_KEY_PASSPHRASE_FILE", "")
+    assert main(["keygen", "--algorithm", "p256", "--no-passphrase", "-o", "p256"]) == 0
+    Path("release.key").write_bytes(Path("p256.key").read_bytes())
+    assert sign(*options) == 0
+    before = Path("weather.sigstore.json").read_bytes()
+    capsys.readouterr()
+    assert sign(*options) == 0
+    assert "kept" in capsys.readouterr().out
+    assert Path("weather.sigstore.json").read_bytes() == before
+    for other in (("--expires-in", "31"), ("--source", "commit=abc"), ("--supersedes", Digest.of(b"before"))):
+        assert sign(*options, *other) == 2
+        assert Path("weather.sigstore.json").read_bytes() == before
+    assert sign(*options, "--force") == 0
+    assert Path("weather.sigstore.json").read_bytes() != before
+
+
 def test_a_registry_cannot_use_up_the_numbers_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:
     """Sequence numbers only rise: under the highest one of all, nothing could be released any more."""
     last = Publisher().release("0.9.0")
@@ -198,6 +237,21 @@ def test_what_cannot_stand_in_a_manifest_is_refused(
     told = capsys.readouterr().err
     assert code in told
     assert "hunter2" not in told
+
+
+@pytest.mark.parametrize("content", [b"", b"x", forge.weather().canonical])
+def test_the_file_that_is_wrong_is_named(content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("weather.json").write_bytes(content)
+    assert sign() == 4
+    assert ": weather.json: " in capsys.readouterr().err
+
+
+def test_a_public_key_in_place_of_the_private_one_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("release.key").write_bytes(forge.PUBLISHER.public.to_pem())
+    assert sign() == 4
+    told = capsys.readouterr().err
+    assert "key-file: release.key: " in told
+    assert ".key file" in told
 
 
 @pytest.mark.parametrize("server", ["weather", "a/b/c", "../x"])

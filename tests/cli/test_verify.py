@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from toolnotary_cli.main import main
 from toolnotary_verifier.errors import InvalidInput
-from toolnotary_verifier.manifest import Manifest, UnnamedManifest
+from toolnotary_verifier.manifest import Manifest, Profile, UnnamedManifest
 
 MANIFEST = forge.weather()
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "verify.json").read_text(encoding="utf-8"))
@@ -65,6 +65,24 @@ def test_the_output_never_vouches_for_a_server(capsys: pytest.CaptureFixture[str
     assert verify("--key", "stranger.pub") == 1
     told = "".join(capsys.readouterr()).lower()
     assert not any(word in told for word in ("safe", "trusted", "certified"))
+
+
+@pytest.mark.parametrize("wrong", ["w.manifest.json", "w.sigstore.json", "publisher.pub"])
+def test_the_file_that_is_wrong_is_named(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(wrong).write_bytes(b"-")
+    assert verify("--key", "publisher.pub") == 4
+    assert f": {wrong}: " in capsys.readouterr().err
+
+
+def test_profiles_that_say_the_same_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    surface = forge.surface(forge.tool("stranger"), server_info={"name": "n", "version": "0"})
+    profiles = {name: (Profile.of(surface, transport="stdio"), surface) for name in ("default", "capable")}
+    Path("other.json").write_bytes(UnnamedManifest.build(profiles=profiles).canonical)
+    assert verify("--key", "publisher.pub", "other.json") == 1
+    told = capsys.readouterr().out
+    assert told.count("tool stranger") == 1
+    assert "surface capable, default: " in told
+    assert "serverInfo serverInfo" not in told
 
 
 def test_another_key_is_a_refusal(capsys: pytest.CaptureFixture[str]) -> None:

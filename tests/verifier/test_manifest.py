@@ -262,7 +262,19 @@ def test_other_names_are_refused(name: str) -> None:
     assert caught.value.code == "server-name"
 
 
-@pytest.mark.parametrize("version", ["1", "1.0.0-rc.1+x", "v" * 255, "2026/11/30", "é@1"])
+@pytest.mark.parametrize(
+    "version", ["^1.2", "~1", ">=1.0.0", "<2", "=1", "*", "1.x", "1.2.X", "v1.*", "1||2"]
+)
+def test_a_range_is_no_version(version: str) -> None:
+    """The official registry refuses them too: what was published could be any of many."""
+    with pytest.raises(InvalidInput) as caught:
+        forge.weather(version=version)
+    assert caught.value.code == "server-version"
+
+
+@pytest.mark.parametrize(
+    "version", ["1", "1.0.0-rc.1+x", "v" * 255, "2026/11/30", "é@1", "1.0-x", "xx", "1.0.0~rc1"]
+)
 def test_a_version_is_any_visible_text(version: str) -> None:
     assert forge.weather(version=version).version == version
 

@@ -49,7 +49,9 @@ class UnnamedManifest(Contents):
         document, canonical = load(raw, limits)
         if "server" in document:
             raise InvalidInput(
-                "manifest-shape", "this manifest already names its server", remedy="give the capture"
+                "manifest-shape",
+                "this manifest already names its server",
+                remedy="sign the file that toolnotary capture wrote",
             )
         members(document, "the manifest", code="manifest-shape", required=MEMBERS)
         return cls(canonical=canonical, digest=Digest.of(canonical), **parts(document, limits))
@@ -138,7 +140,15 @@ class Manifest(Contents):
                 len(canonical),
             )
             raise InvalidInput(
-                "manifest-inconsistent", f"the bytes differ from their canonical form from byte {place} on"
+                "manifest-inconsistent",
+                f"the bytes differ from their canonical form from byte {place} on",
+                remedy="take the file as toolnotary sign wrote it, byte for byte",
+            )
+        if "server" not in document:
+            raise InvalidInput(
+                "manifest-shape",
+                "this is a capture: it names no server and no version",
+                remedy="toolnotary sign gives it both, and a signature",
             )
         members(document, "the manifest", code="manifest-shape", required=(*MEMBERS, "server"))
         server = members(document["server"], "server", code="manifest-shape", required=("name", "version"))

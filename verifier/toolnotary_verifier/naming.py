@@ -22,6 +22,10 @@ _REMOTE = re.compile(
 )
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _SHA512 = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")  # W3C Subresource Integrity, as npm lock files write it
+_PUBLISHED = "use the name under which the server is published, such as io.github.acme/weather"
+_ONE_VERSION = "name the one version that this is, such as 1.4.0"
+# As the official registry does: what reads as a range is no version (`^1.2`, `>=1`, `1.x`, `1 || 2`).
+_RANGE = re.compile(r"[\^~<>=].*|.*\|\|.*|(?:v?[0-9]+\.)*[xX*](?:\.[xX*])*")
 _MAX_NAME, _MAX_VERSION, _MAX_REFERENCE = 200, 255, 2048
 
 
@@ -36,29 +40,37 @@ def server_name(name: object) -> str:
         raise InvalidInput(
             "server-name",
             f"got {shown}, expected namespace/name of letters, digits, dots and hyphens (and _ in the name)",
-            remedy="use the name under which the server is published, such as io.github.acme/weather",
+            remedy=_PUBLISHED,
         )
     if any(part in (".", "..") for part in name.split("/")):
-        raise InvalidInput("server-name", f"got {name}: a part that is only dots is a path, not a name")
+        raise InvalidInput(
+            "server-name", f"got {name}: a part that is only dots is a path, not a name", remedy=_PUBLISHED
+        )
     return name
 
 
 def server_version(version: object) -> str:
-    """`version`, which is a publishable version: 1 to 255 visible characters, not `latest`.
+    """`version`, which is a publishable version: 1 to 255 visible characters, not `latest` and no range.
 
     Raises:
         InvalidInput: `server-version`.
     """
     if not isinstance(version, str) or not 1 <= len(version) <= _MAX_VERSION:
-        raise InvalidInput("server-version", f"a version is a string of 1 to {_MAX_VERSION} characters")
+        message = f"a version is a string of 1 to {_MAX_VERSION} characters"
+        raise InvalidInput("server-version", message, remedy=_ONE_VERSION)
     if version == "latest":
         raise InvalidInput(
-            "server-version", "latest names whatever is newest, not a version", remedy="name the version"
+            "server-version", "latest names whatever is newest, not a version", remedy=_ONE_VERSION
         )
     if any(character == " " or is_invisible(character) for character in version):
         raise InvalidInput(
-            "server-version", f"the version {escape(version, limit=80)} holds spaces or invisible characters"
+            "server-version",
+            f"the version {escape(version, limit=80)} holds spaces or invisible characters",
+            remedy=_ONE_VERSION,
         )
+    if _RANGE.fullmatch(version):
+        message = f"{escape(version, limit=80)} is a range of versions, not a version"
+        raise InvalidInput("server-version", message, remedy=_ONE_VERSION)
     return version
 
 
@@ -115,11 +127,15 @@ class Artifact:
         if len(self.purl) > _MAX_REFERENCE or not _PURL.fullmatch(self.purl):
             shown = escape(self.purl, limit=80)
             raise InvalidInput(
-                "artifact", f"got {shown}, expected a package URL such as pkg:npm/weather@1.4.0"
+                "artifact",
+                f"got {shown}, expected a package URL such as pkg:npm/weather@1.4.0",
+                remedy="write pkg:npm/NAME@VERSION, pkg:pypi/NAME@VERSION, or pkg:generic/FILE=PATH",
             )
         if self.digest is not None and not (_SHA512.fullmatch(self.digest) or _SHA256.fullmatch(self.digest)):
             raise InvalidInput(
-                "artifact", f"the digest of {self.purl} is neither sha256:HEX nor sha512-BASE64"
+                "artifact",
+                f"the digest of {self.purl} is neither sha256:HEX nor sha512-BASE64",
+                remedy="write PURL=sha256: and 64 hex digits, PURL=PATH for a file, or the PURL alone",
             )
 
     @classmethod

@@ -22,6 +22,7 @@ from toolnotary_verifier.naming import subject_name
 from toolnotary_verifier.statement import PAYLOAD_TYPE, Statement, time_text
 
 _SEAL = object()
+_ONE_PUBLICATION = "take manifest and bundle of one publication, byte for byte"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ def verify_publish(
     # 2. The payload is an in-toto statement.
     if parsed.envelope.payload_type != PAYLOAD_TYPE:
         shown = escape(parsed.envelope.payload_type, limit=120)
-        raise Refused("payload-type", f"got payload type {shown}, expected {PAYLOAD_TYPE}")
+        message = f"got payload type {shown}, expected {PAYLOAD_TYPE}"
+        raise Refused("payload-type", message, remedy="give the bundle that toolnotary sign wrote")
     # 3. to 5. The signature is that of the trusted key which the bundle names.
     key = _signing_key(parsed, trusted)
     # 6. to 8. The verified bytes, and they alone, are a publish statement about one manifest.
@@ -115,7 +117,7 @@ def verify_publish(
         raise Refused(
             "subject-digest",
             f"the statement is about {said}, the manifest is {digest}",
-            remedy="take manifest and bundle of one publication, byte for byte",
+            remedy=_ONE_PUBLICATION,
         )
     # 10. The bytes are a manifest.
     content = Manifest.parse(manifest, limits=limits)
@@ -149,8 +151,8 @@ def _signing_key(bundle: Bundle, trusted: Mapping[str, PublicKey]) -> PublicKey:
     if key is None:
         raise Refused(
             "unknown-key",
-            f"signed by {envelope.key_id}, which is none of the {len(trusted)} keys that may sign for it",
-            remedy="if the publisher confirms this key id elsewhere, name the key in your policy",
+            f"signed by {envelope.key_id}{_among(len(trusted))}",
+            remedy="if the publisher confirms this key id elsewhere, name the key in policy or with --key",
         )
     if key.key_id != envelope.key_id:
         raise ConfigurationError("trusted-key-id", f"{key.key_id} is filed under {envelope.key_id}")
@@ -164,18 +166,29 @@ def _signing_key(bundle: Bundle, trusted: Mapping[str, PublicKey]) -> PublicKey:
     return key
 
 
+def _among(count: int) -> str:
+    if count == 0:
+        return "; no key is named that may sign for it"
+    return (
+        ", which is "
+        + (f"none of the {count} keys" if count > 1 else "not the key")
+        + " that may sign for it"
+    )
+
+
 def _same_server(statement: Statement, manifest: Manifest) -> None:
     predicate = statement.predicate
     expected = subject_name(manifest.server, manifest.version)
     if statement.subject != expected:
         shown = escape(statement.subject, limit=300)
-        raise Refused("subject-name", f"the subject is {shown}, expected {expected}")
+        raise Refused("subject-name", f"the subject is {shown}, expected {expected}", remedy=_ONE_PUBLICATION)
     for code, said, holds in (
         ("predicate-server", predicate.server, manifest.server),
         ("predicate-version", predicate.version, manifest.version),
     ):
         if said != holds:
-            raise Refused(code, f"the statement says {said}, the manifest {holds}")
+            message = f"the statement says {said}, the manifest {holds}"
+            raise Refused(code, message, remedy=_ONE_PUBLICATION)
 
 
 def _asked_for(manifest: Manifest, server: str | None, version: str | None) -> None:
@@ -184,4 +197,5 @@ def _asked_for(manifest: Manifest, server: str | None, version: str | None) -> N
         ("other-version", version, manifest.version),
     ):
         if asked is not None and asked != got:
-            raise Refused(code, f"asked for {escape(asked, limit=300)}, this is {got}")
+            message = f"asked for {escape(asked, limit=300)}, this is {got}"
+            raise Refused(code, message, remedy="take the files of the publication that is meant")

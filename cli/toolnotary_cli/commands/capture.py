@@ -101,6 +101,8 @@ def command(
     from toolnotary_verifier.files import replace_file
     from toolnotary_verifier.limits import DEFAULT_LIMITS
 
+    if out == Path("-"):
+        raise click.UsageError("-o expects the name of a file: standard output tells the result")
     limits = DEFAULT_LIMITS._replace(first_start_seconds=start_timeout, listing_seconds=timeout)
     asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
     found = capture(asked, looks=looks, limits=limits, progress=output.note)
@@ -130,6 +132,8 @@ def _source(
     if isinstance(given, Command):
         if headers or ca_file:
             raise click.UsageError("--header and --ca-file are for a URL, not for a command")
+        for name in sorted(handed):
+            _variable("--env", name)
         return CommandSource(argv=given.argv, handed=handed)
     if isinstance(given, Url):
         if handed:
@@ -142,12 +146,16 @@ def _source(
 
 def _header(text: str) -> tuple[str, str]:
     name, equals, variable = text.partition("=")
-    value = os.environ.get(variable)
     if not equals or not name or not variable:
         raise click.UsageError("--header expects NAME=VARIABLE: a secret on a command line is seen by others")
+    return name, _variable("--header", variable)
+
+
+def _variable(option: str, name: str) -> str:
+    value = os.environ.get(name)
     if value is None:
-        raise click.UsageError(f"--header: there is no environment variable {shown(variable)}")
-    return name, value
+        raise click.UsageError(f"{option}: there is no environment variable {shown(name)}")
+    return value
 
 
 def _document(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> "JsonObject":

@@ -7,6 +7,7 @@ import click
 
 from toolnotary_cli import options
 from toolnotary_cli.output import Output
+from toolnotary_cli.reading import about, read
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -35,16 +36,23 @@ def command(
     Publishing the same manifest again succeeds; a version that holds another one is never replaced.
     """
     from toolnotary_cli.registries import registry as named
+    from toolnotary_verifier.bundle import Bundle
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.limits import DEFAULT_LIMITS
+    from toolnotary_verifier.manifest import Manifest
 
     client = named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
-    sent = _read(bundle, DEFAULT_LIMITS.bundle_bytes)
-    publication = client.publish(_read(manifest, DEFAULT_LIMITS.manifest_bytes), sent)
+    raw, sent = read(manifest, DEFAULT_LIMITS.manifest_bytes), read(bundle, DEFAULT_LIMITS.bundle_bytes)
+    with about(manifest):
+        Manifest.parse(raw)
+    with about(bundle):
+        Bundle.parse(sent)
+    publication = client.publish(raw, sent)
     published = publication.published
     if published.bundle != Digest.of(sent):
         output.note("this manifest was published before under another bundle, which stays")
     document = {
+        "schema": "https://toolnotary.dev/output/publish/v1",
         "created": publication.created,
         "server": published.server,
         "version": published.version,
@@ -61,14 +69,3 @@ def command(
         f"url       {publication.url}",
     ]
     output.result(document, lines)
-
-
-def _read(path: Path, limit: int) -> bytes:
-    from toolnotary_verifier.errors import InvalidInput
-    from toolnotary_verifier.escape import escape
-
-    with path.open("rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise InvalidInput("too-large", f"{escape(str(path))} has more than {limit} bytes")
-    return content

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary registry`: the operator decides who may publish under which name, on the database itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
@@ -10,11 +10,12 @@ import click
 
 from toolnotary_cli import extras, options
 from toolnotary_cli.output import Output, shown
+from toolnotary_cli.reading import KEY_BYTES, about
 
 if TYPE_CHECKING:
     from toolnotary_registry_api.storage import NamespaceKey, Storage
 
-_KEY_BYTES = 64 << 10
+_SCHEMA = "https://toolnotary.dev/output/registry-keys/v1"
 
 
 @click.group()
@@ -35,9 +36,12 @@ def add_key(*, pattern: str, public_key: BinaryIO, database: str | None, output:
     """
     with _storage(database) as storage:
         from toolnotary_registry_api.publication import claim
+        from toolnotary_verifier.keys import PublicKey
 
-        key = claim(storage, pattern, public_key.read(_KEY_BYTES), at=datetime.now(UTC))
-    output.result(_document(key), f"{key.key_id} may publish as {shown(key.pattern)}")
+        with about(public_key.name):
+            pem = PublicKey.from_pem(public_key.read(KEY_BYTES)).to_pem()
+        key = claim(storage, pattern, pem, at=datetime.now(UTC))
+    output.result(_document([key]), f"{key.key_id} may publish as {shown(key.pattern)}")
 
 
 @command.command("list-keys")
@@ -48,7 +52,7 @@ def list_keys(*, pattern: str | None, database: str | None, output: Output) -> N
     """List the keys, retired ones included, of PATTERN or of all."""
     with _storage(database) as storage:
         keys = storage.namespace_keys(None if pattern is None else [pattern])
-    output.result({"keys": [_document(key) for key in keys]}, [_line(key) for key in keys])
+    output.result(_document(keys), [_line(key) for key in keys])
 
 
 @command.command("retire-key")
@@ -62,7 +66,7 @@ def retire_key(*, pattern: str, key_id: str, database: str | None, output: Outpu
         from toolnotary_registry_api.publication import retire
 
         key = retire(storage, pattern, key_id, at=datetime.now(UTC))
-    output.result(_document(key), f"{key.key_id} may no longer publish as {shown(key.pattern)}")
+    output.result(_document([key]), f"{key.key_id} may no longer publish as {shown(key.pattern)}")
 
 
 @contextmanager
@@ -78,13 +82,19 @@ def _storage(database: str | None) -> Iterator["Storage"]:
         storage.close()
 
 
-def _document(key: "NamespaceKey") -> dict[str, str | None]:
-    return {
-        "pattern": key.pattern,
-        "keyId": key.key_id,
-        "addedAt": key.added_at.isoformat(),
-        "retiredAt": key.retired_at.isoformat() if key.retired_at else None,
-    }
+def _document(keys: "Iterable[NamespaceKey]") -> dict[str, object]:
+    from toolnotary_verifier.statement import time_text
+
+    told = [
+        {
+            "pattern": key.pattern,
+            "keyId": key.key_id,
+            "addedAt": time_text(key.added_at),
+            "retiredAt": time_text(key.retired_at) if key.retired_at else None,
+        }
+        for key in keys
+    ]
+    return {"schema": _SCHEMA, "keys": told}
 
 
 def _line(key: "NamespaceKey") -> str:

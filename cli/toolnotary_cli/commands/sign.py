@@ -9,17 +9,12 @@ import click
 
 from toolnotary_cli import options, prompt
 from toolnotary_cli.output import Output, shown
+from toolnotary_cli.reading import KEY_BYTES, about, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolnotary_signer.keyfile import PrivateKey
-    from toolnotary_verifier.fetch import PublishedVersion, Registry
     from toolnotary_verifier.statement import Source
 
-# A registry proves no number. One that no history of releases reaches is not signed: numbers only rise, and
-# none would be left for the release after it.
-_MAX_TAKEN = 1 << 32
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -90,9 +85,10 @@ def command(
     """Sign a captured manifest for a server name and version.
 
     FILE is what `toolnotary capture -o FILE` wrote. It is a file and nothing else: whatever starts a server
-    must not be able to sign.
+    must not be able to sign. A second run for the same release keeps its number and its files.
     """
     from toolnotary_cli.registries import registry as named
+    from toolnotary_cli.releasing import place, standing, write
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
@@ -102,7 +98,9 @@ def command(
     from toolnotary_verifier.statement import time_text
 
     source = _source(sources)
-    manifest = UnnamedManifest.parse(_read(file, DEFAULT_LIMITS.manifest_bytes)).named(
+    with about(file):
+        captured = UnnamedManifest.parse(read(file, DEFAULT_LIMITS.manifest_bytes))
+    manifest = captured.named(
         server=server,
         version=version,
         artifacts=[artifact_of(text) for text in artifacts],
@@ -110,12 +108,10 @@ def command(
     )
     before = Digest.from_text(supersedes) if supersedes else None
     if sequence is None:
-        last = _last(
-            server, lambda: named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
+        found = place(
+            manifest, lambda: named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
         )
-        sequence = last.sequence + 1 if last else 1
-        if before is None and last is not None and last.manifest != manifest.digest:
-            before = last.manifest
+        sequence, before = found.sequence, before or found.supersedes
     signing = _key(key)
     now = datetime.now(UTC).replace(microsecond=0)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
@@ -129,8 +125,12 @@ def command(
         source=source,
     )
     base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
-    paths = [beside(base, f".{kind}.json") for kind in ("manifest", "sigstore")]
-    _write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
+    paths = beside(base, ".manifest.json"), beside(base, ".sigstore.json")
+    kept = None if force else standing(paths, manifest, bundle, signing.public, at=now)
+    if kept is None:
+        write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
+    else:
+        expires_at = kept.expires_at
     document = {
         "schema": "https://toolnotary.dev/output/sign/v1",
         "server": server,
@@ -147,25 +147,19 @@ def command(
         f"signed    {server}@{shown(version)}, sequence {sequence}",
         f"signer    key:{signing.public.key_id}",
         f"manifest  {manifest.digest}",
-        *(f"wrote     {shown(str(path), limit=None)}" for path in paths),
+        *(f"{'kept ' if kept else 'wrote'}     {shown(str(path), limit=None)}" for path in paths),
     ]
     output.result(document, lines)
-
-
-def _read(path: Path, most: int) -> bytes:
-    """At most one byte more than `most`, so that the parser can say that there is too much."""
-    with path.open("rb") as file:
-        return file.read(most + 1)
 
 
 def _key(path: Path) -> "PrivateKey":
     from toolnotary_signer import passphrase
     from toolnotary_signer.keyfile import PrivateKey, is_encrypted
 
-    pem = _read(path, 1 << 14)
-    return PrivateKey.from_pem(
-        pem, passphrase=passphrase.existing(prompt.secret) if is_encrypted(pem) else None
-    )
+    pem = read(path, KEY_BYTES)
+    with about(path):
+        secret = passphrase.existing(prompt.secret) if is_encrypted(pem) else None
+        return PrivateKey.from_pem(pem, passphrase=secret)
 
 
 def _source(sources: tuple[str, ...]) -> "Source | None":
@@ -177,46 +171,3 @@ def _source(sources: tuple[str, ...]) -> "Source | None":
         expected = ", ".join(sorted(names))
         raise click.UsageError(f"--source expects NAME=VALUE, each NAME once and one of {expected}")
     return Source(**said) if said else None
-
-
-def _last(server: str, client: "Callable[[], Registry]") -> "PublishedVersion | None":
-    """The server's last published version, None before its first; nothing is guessed (DESIGN: statement)."""
-    from toolnotary_verifier.errors import ConfigurationError, Refused
-
-    try:
-        last = client().latest(server)
-    except ConfigurationError as error:
-        if error.code != "no-registry":
-            raise
-        raise ConfigurationError(
-            "sequence-needed",
-            "the position in the server's history is not known, and no registry is named to ask",
-            remedy="say --sequence 1 for a first release, one more than the last later, or --registry URL",
-        ) from None
-    except Refused as error:
-        if error.code == "not-in-registry":
-            return None
-        raise
-    if last.sequence > _MAX_TAKEN:
-        raise Refused(
-            "registry-sequence",
-            f"the registry says that {server} is at sequence {last.sequence}, which no history of releases "
-            "reaches",
-            remedy="ask its operator; say --sequence with the number that you know",
-        )
-    return last
-
-
-def _write(files: dict[Path, bytes], *, force: bool) -> None:
-    from toolnotary_verifier.errors import ConfigurationError
-    from toolnotary_verifier.files import replace_file
-
-    for path, content in files.items():
-        if not force and path.exists() and _read(path, len(content)) != content:
-            raise ConfigurationError(
-                "file-exists",
-                f"{path} exists with other content",
-                remedy="choose another name with -o, or replace it with --force",
-            )
-    for path, content in files.items():
-        replace_file(path, content)

@@ -10,6 +10,7 @@ import click
 
 from toolnotary_cli import exits, options
 from toolnotary_cli.output import Output
+from toolnotary_cli.reading import KEY_BYTES, about, read
 from toolnotary_cli.trailing import TrailingCommand
 
 if TYPE_CHECKING:
@@ -64,25 +65,29 @@ def command(
     from toolnotary_cli import places
     from toolnotary_cli.proof import contained, document, lines, passes
     from toolnotary_cli.source import one
+    from toolnotary_verifier.bundle import Bundle
     from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import Manifest
     from toolnotary_verifier.policy import Policy
     from toolnotary_verifier.state import State
     from toolnotary_verifier.verify import verify_publish
 
-    raw = _read(manifest, DEFAULT_LIMITS.manifest_bytes)
+    raw, signed = read(manifest, DEFAULT_LIMITS.manifest_bytes), read(bundle, DEFAULT_LIMITS.bundle_bytes)
+    with about(manifest):
+        named = Manifest.parse(raw).server
+    with about(bundle):
+        Bundle.parse(signed)
     files = places.policy_files(policy)
     accepted = State.load(places.state_file()).history.values
     rules = Policy.load(personal=files.personal, project=files.project, accepted=accepted)
     # Which keys count depends on the name in bytes that nobody verified yet: a lie here picks another name's
     # keys, and then the statement must be theirs.
-    named = Manifest.parse(raw).server
     trusted = _given(keys) if keys else rules.signers_for(named)
     if not keys and not (files.personal or files.project):
         _refuse_without_trust(named)
     verified = verify_publish(
         raw,
-        _read(bundle, DEFAULT_LIMITS.bundle_bytes),
+        signed,
         trusted=trusted,
         at=datetime.now(UTC),
         server=server,
@@ -97,17 +102,15 @@ def command(
     return exits.FINE if all(passes(judgement) for _, judgement in judgements) else exits.OBJECTION
 
 
-def _read(path: Path, most: int) -> bytes:
-    """At most one byte more than `most`, so that the parser can say that there is too much."""
-    with path.open("rb") as file:
-        return file.read(most + 1)
-
-
 def _given(paths: Sequence[Path]) -> "Mapping[str, PublicKey]":
     from toolnotary_verifier.keys import PublicKey
 
-    keys = [PublicKey.from_pem(_read(path, 1 << 14)) for path in paths]
-    return {key.key_id: key for key in keys}
+    keys = {}
+    for path in paths:
+        with about(path):
+            key = PublicKey.from_pem(read(path, KEY_BYTES))
+        keys[key.key_id] = key
+    return keys
 
 
 def _refuse_without_trust(server: str) -> None:
@@ -124,4 +127,7 @@ def _refuse_revoked(verified: "VerifiedManifest", policy: "Policy") -> None:
     from toolnotary_verifier.errors import Refused
 
     if verified.manifest.digest in policy.revoked:
-        raise Refused("revoked", f"the policy revokes {verified.manifest.digest}")
+        message = f"the policy revokes {verified.manifest.digest}"
+        raise Refused(
+            "revoked", message, remedy="take another version; only a change of the policy undoes it"
+        )

@@ -15,6 +15,7 @@ from typing import Any, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
 
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 _PORT = {"http": 80, "https": 443}
@@ -91,7 +92,8 @@ def is_host(name: str) -> bool:
 
 
 def _bad_url(why: str) -> ConfigurationError:
-    return ConfigurationError("url", f"the URL of the server is not usable: {why}")
+    message = f"the URL of the server is not usable: {why}"
+    return ConfigurationError("url", message, remedy="write https://HOST/PATH")
 
 
 def _basic(parts: SplitResult) -> str | None:
@@ -131,7 +133,10 @@ class Proxy:
                 return cls(parts.hostname, parts.port or 80, _basic(parts))
         except ValueError:
             pass
-        raise ConfigurationError("proxy", "HTTPS_PROXY is not the URL of an http proxy")
+        message = "HTTPS_PROXY is not the URL of an http proxy"
+        raise ConfigurationError(
+            "proxy", message, remedy="write http://HOST:PORT, or name the host in NO_PROXY"
+        )
 
 
 def _exempts(entry: str, endpoint: Endpoint) -> bool:
@@ -154,7 +159,8 @@ def trust(ca_file: Path | None) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cafile=ca_file)
         except (OSError, ssl.SSLError):
-            raise ConfigurationError("ca-file", f"{ca_file} holds no certificates that can be read") from None
+            message = f"{escape(str(ca_file), limit=300)} holds no certificates that can be read"
+            raise ConfigurationError("ca-file", message, remedy="give a PEM file of certificates") from None
     return context
 
 

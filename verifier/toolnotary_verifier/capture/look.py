@@ -130,7 +130,8 @@ class Look:
             return
         said = f"error {answer.code}: {answer.message}"
         if kind is Kind.TOOL:
-            raise CannotTell("listing-refused", f"{self._server}: it would not list its tools: {said}")
+            message = f"{self._server}: it would not list its tools: {said}"
+            raise CannotTell("listing-refused", message, remedy="look at what it needs to be set up")
         self.refused.add(kind)
         self._talk.note(f"it would not give its list of {LIST_METHOD[kind].removesuffix('/list')}: {said}")
 

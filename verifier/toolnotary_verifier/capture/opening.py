@@ -120,7 +120,11 @@ class Opener:
             if opening is not None:
                 return opening
             said = f": {answer.message}" if answer.message else ""
-        raise CannotTell("handshake-refused", f"{self._server}: it refuses every initialize{said}")
+        raise CannotTell(
+            "handshake-refused",
+            f"{self._server}: it refuses every initialize{said}",
+            remedy="see that it is an MCP server, and what it needs to be set up",
+        )
 
     def _agreed(self, answer: Answer, asked: str, deadline: float) -> Opening | None:
         """The opening that an answer to `initialize` gives, confirmed; None if it was an error."""
@@ -130,7 +134,9 @@ class Opener:
         if version not in AGREED:
             shown = escape(version, limit=40) if isinstance(version, str) else "none"
             raise CannotTell(
-                "protocol-version", f"{self._server}: asked for revision {asked}, it answers {shown}"
+                "protocol-version",
+                f"{self._server}: asked for revision {asked}, it answers {shown}",
+                remedy="use a release of it that speaks a published revision of MCP",
             )
         opening = self._opening(answer.result, version)
         self._talk.transport.protocol_version = version

@@ -209,6 +209,7 @@ class _Plan:
             raise CannotTell(
                 "listing-refused",
                 f"a surface without its {lacking[0]} listing cannot be published: {'; '.join(surface.notes)}",
+                remedy="let the server answer the listing that it advertises, or advertise none",
             )
         self._notes.extend(surface.notes)
         return surface

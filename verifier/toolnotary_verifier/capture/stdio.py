@@ -73,7 +73,9 @@ class Stdio:
             self._out.put(frame(message), timeout=max(0.0, deadline - self._clock()))
         except queue.Full:
             raise CannotTell(
-                "no-answer", f"{self.server}: it reads nothing any more{self.explain()}"
+                "no-answer",
+                f"{self.server}: it reads nothing any more{self.explain()}",
+                remedy="give it more time, or start it by hand to see what it waits for",
             ) from None
 
     def receive(self, *, deadline: float) -> bytes | None:

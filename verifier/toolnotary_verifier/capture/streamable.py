@@ -145,7 +145,8 @@ class StreamableHttp:
                 return connection, response
             connection.close()
             endpoint = self._elsewhere(endpoint, response)
-        raise CannotTell("redirect", f"{self.server}: more than {_REDIRECTS} redirects")
+        message = f"{self.server}: more than {_REDIRECTS} redirects"
+        raise CannotTell("redirect", message, remedy="give the URL that is meant")
 
     def _elsewhere(self, endpoint: Endpoint, response: HTTPResponse) -> Endpoint:
         """Where a redirect leads, if it keeps method, body and origin (RFC 9110, 15.4.8 and 15.4.9)."""
@@ -189,7 +190,8 @@ class StreamableHttp:
 
     def _failure(self, error: OSError | HTTPException | ValueError) -> CannotTell | InvalidInput:
         if isinstance(error, TimeoutError):
-            return CannotTell("no-answer", f"{self.server}: no answer in time")
+            message = f"{self.server}: no answer in time"
+            return CannotTell("no-answer", message, remedy="give it more time, or see whether it is up")
         if isinstance(error, ssl.SSLCertVerificationError):
             why = escape(error.verify_message, limit=200)
             return CannotTell(
@@ -198,10 +200,12 @@ class StreamableHttp:
                 remedy="--ca-file adds an authority",
             )
         if isinstance(error, ssl.SSLError):
-            return CannotTell("tls", f"{self.server}: no TLS connection: {error.reason or 'broken off'}")
+            message = f"{self.server}: no TLS connection: {error.reason or 'broken off'}"
+            return CannotTell("tls", message, remedy="see that its port speaks TLS; http:// is for loopback")
         if isinstance(error, OSError):
             why = (error.strerror or "the connection broke off").lower()
-            return CannotTell("unreachable", f"{self.server}: {escape(why, limit=200)}")
+            message = f"{self.server}: {escape(why, limit=200)}"
+            return CannotTell("unreachable", message, remedy="check the URL and the network")
         return InvalidInput("not-http", f"{self.server}: its answer is not HTTP/1.1: {type(error).__name__}")
 
     # Responses
@@ -220,7 +224,9 @@ class StreamableHttp:
         encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()
         if encoding != "identity":
             raise InvalidInput(
-                "content-encoding", f"{self.server}: compressed, though identity was asked for"
+                "content-encoding",
+                f"{self.server}: compressed, though identity was asked for",
+                remedy="let the server, or the proxy before it, honour Accept-Encoding",
             )
         if kind == "application/json":
             self._frames.append(self._body(response))
@@ -312,9 +318,11 @@ def _credentials(source: UrlSource, endpoint: Endpoint) -> dict[str, str]:
             or name.lower().startswith("mcp-")
             or not name.replace("-", "").replace("_", "").isalnum()
         ):
-            raise ConfigurationError("header", f"a header {escape(name, limit=80)} cannot be set")
+            message = f"a header {escape(name, limit=80)} cannot be set"
+            raise ConfigurationError("header", message, remedy="leave out what the protocol sets itself")
         if not value or not all(" " <= character <= "~" for character in value):
-            raise ConfigurationError("header", f"the value of header {name} is empty, or not visible ASCII")
+            message = f"the value of header {name} is empty, or not visible ASCII"
+            raise ConfigurationError("header", message, remedy="check the variable that holds it")
     if headers and not endpoint.is_protected:
         raise ConfigurationError(
             "insecure-url",
