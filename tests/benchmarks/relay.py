@@ -37,7 +37,7 @@ while chunk := os.read(0, 65536):
         at = line.find(b'"id":')
         if at < 0:
             continue
-        stop = line.find(b",", at)
+        stop = min(place for place in (line.find(b",", at), line.find(b"}", at)) if place > 0)
         head = b'{"jsonrpc":"2.0",' + line[at:stop] + b","
         if b'"tools/list"' in line:
             os.write(1, head + b'"result":{"tools":[' + TOOLS + b"]}}\\n")
@@ -97,12 +97,10 @@ def cpu(pid: int) -> int:
 
 
 def call(number: int) -> bytes:
-    """A tools/call of about 200 bytes."""
+    """A tools/call of about 200 bytes, as both SDKs write it: compact, the method first."""
     params = {"name": "echo", "arguments": {"text": "y" * 100}}
-    return (
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
-        + b"\n"
-    )
+    message = {"method": "tools/call", "params": params, "jsonrpc": "2.0", "id": number}
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 class Session:

@@ -48,11 +48,12 @@ class Gate:
         except Exception as error:  # noqa: BLE001 - a gate that failed once must not stay open
             return self._break(error)
 
-    def passer(self, side: Side) -> Callable[[bytes, float], bool]:
+    def passer(self, side: Side) -> Callable[[bytes], bool]:
         """The quick half of `receive` for one side: whether a frame goes on exactly as it is.
 
         It changes nothing, so that a shell may ask it from several threads at once without waiting for other
-        calls; where it says no, `receive` decides. A frame that it passes may overtake one that waits.
+        calls; where it says no, `receive` decides. A frame that it passes may overtake one that waits. What
+        grows old is noticed by `wake`.
         """
         return self._host.passes if side is _HOST else self._server.passes
 

@@ -22,11 +22,13 @@ _ESCAPED_LETTER = re.compile(rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"
 # One byte is found fastest as a number; words with `find`, since `in` tries each as a number first.
 _RETURN = 0x0D
 _BACKSLASH = 0x5C
+_BRACE = 0x7B
 _METHOD = b'"method"'
 _NAME = b'"name"'
 _STATELESS = b'/protocolversion"'
-_CALL = b'"method":"tools/call","params":{"name":"'
-_SPACED_CALL = b'"method": "tools/call", "params": {"name": "'
+_CALL, _SPACED_CALL = b'"method":"tools/call"', b'"method": "tools/call"'
+_NAMED, _SPACED_NAMED = b'"name":"', b'"name": "'
+_ESCAPE = b"\\u"
 # How nearly every answer begins. What begins so is no notification, and is not searched for one.
 _ANSWER = b'{"jsonrpc":"2.0","id":'
 _HEAD_ID = re.compile(
@@ -77,21 +79,23 @@ def may_be_request(frame: bytes) -> bool:
 def plainly_called(frame: bytes) -> bytes | None:
     """The name in a tools/call of which no reader can take another name; None for every other frame.
 
-    The name stands where the usual serializers put it, first in the parameters behind the method, without an
-    escape, and no other key `method` or `name` is anywhere in the frame, in any case or spelling: a quoted
-    word cannot occur inside of a string, where its second quote would be escaped. A request of the stateless
-    era is none of these, since what it is held to stands in its `_meta`.
+    One key `method` and one key `name` are in the whole frame, in any case, and no escape that could spell
+    another: a quoted word cannot occur inside of a string, where its second quote would be escaped. Whoever
+    reads a call from that, wherever the name stands, reads this. A request of the stateless era is none of
+    these, since what it is held to stands in its `_meta`.
     """
-    start = frame.find(_CALL) + len(_CALL)
-    if start < len(_CALL):
-        start = frame.find(_SPACED_CALL) + len(_SPACED_CALL)
-        if start < len(_SPACED_CALL):
-            return None
-    if _RETURN in frame or not frame.startswith(b"{") or frame.find(b"\\u") >= 0:
+    if frame.find(_CALL) < 0 and frame.find(_SPACED_CALL) < 0:
+        return None
+    if _RETURN in frame or frame[0] != _BRACE or (_BACKSLASH in frame and frame.find(_ESCAPE) >= 0):
         return None
     low = frame.lower()
     if low.count(_NAME) != 1 or low.count(_METHOD) != 1 or low.find(_STATELESS) >= 0:
         return None
+    start = frame.find(_NAMED) + len(_NAMED)
+    if start < len(_NAMED):
+        start = frame.find(_SPACED_NAMED) + len(_SPACED_NAMED)
+        if start < len(_SPACED_NAMED):
+            return None
     return frame[start : frame.find(b'"', start)]
 
 

@@ -48,21 +48,16 @@ class ServerSide:
         self._under_way = verification.under_way
         self._prefix = verification.prefix.encode("ascii")
 
-    def passes(self, line: bytes, _now: float) -> bool:
+    def passes(self, line: bytes) -> bool:
         """Whether a frame holds nothing to look at, as most do; costs little, and changes nothing."""
         waiting = self._waiting
-        if (
-            waiting.held
-            or waiting.awaiting
-            or self.is_closed
-            or (self._under_way and line.find(self._prefix) >= 0)
-        ):
+        if waiting.held or waiting.awaiting or self.is_closed:
             return False
-        return is_plain(line)
+        return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
     def receive(self, line: bytes, now: float) -> Effects | None:
         """What follows from one frame of the server; None if it goes on to the host as it is."""
-        if self.passes(line, now):
+        if self.passes(line):
             return None
         verification = self._verification
         turn = Turn(now)

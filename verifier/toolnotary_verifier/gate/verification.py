@@ -2,7 +2,7 @@
 """The gate's own listings: asked for, paged to the end, judged, and what waited for them released."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
@@ -48,7 +48,7 @@ class Verification:
 
     def is_current(self, record: Record, now: float) -> bool:
         """Whether what is verified may be used without listing again."""
-        return record.fresh and now - record.verified_at < self._limits.reverify_seconds
+        return record.fresh and now < self._old_at(record)
 
     def hold(self, record: Record, held: Held, turn: Turn) -> None:
         """Keep a request until a listing has ended that began late enough for it; begin one if need be."""
@@ -251,13 +251,14 @@ class Verification:
 
     # Time
 
-    def deadline(self, views: Iterable[View]) -> float | None:
+    def deadline(self, views: list[View]) -> float | None:
         """When `wake` has something to do, None if never."""
         times = [record.attempt.deadline for record in self.under_way.values() if record.attempt]
         times += [record.not_before for record in _scheduled(views)]
+        times += [self._old_at(record) for view in views for record in view.records.values() if record.fresh]
         return min(times, default=None)
 
-    def wake(self, views: Iterable[View], turn: Turn) -> None:
+    def wake(self, views: list[View], turn: Turn) -> None:
         """Give up what took too long, begin what had to wait."""
         for own_id, record in list(self.under_way.items()):
             if record.attempt is not None and turn.now >= record.attempt.deadline:
@@ -268,9 +269,15 @@ class Verification:
         for record in _scheduled(views):
             if turn.now >= record.not_before:
                 self._begin(record, turn)
+        for view in views:
+            for record in view.records.values():
+                record.fresh = record.fresh and turn.now < self._old_at(record)
+
+    def _old_at(self, record: Record) -> float:
+        return record.verified_at + self._limits.reverify_seconds
 
 
-def _scheduled(views: Iterable[View]) -> list[Record]:
+def _scheduled(views: list[View]) -> list[Record]:
     """Lists that the server said to have changed, and that have to wait for their verification."""
     records = [record for view in views for record in view.records.values()]
     return [record for record in records if record.due and record.attempt is None]

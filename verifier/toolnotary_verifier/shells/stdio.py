@@ -109,14 +109,14 @@ class Proxy:
     def _relay(self, side: Side, descriptor: int, ahead: Outlet) -> None:
         """Read frames from one side until it ends; what goes on is written here, the rest by `_keep_time`."""
         lines = Lines(self._limits.line_bytes)
-        passes, clock, read = self._gate.passer(side), time.monotonic, os.read
+        passes, read = self._gate.passer(side), os.read
         kept, queued, acquire = lines.parts, ahead.frames, ahead.writing.acquire
         most = _SMALL
         with contextlib.suppress(OSError):
             while chunk := read(descriptor, most):
                 if kept or chunk.find(b"\n") != len(chunk) - 1:
                     is_read = self._relay_lines(side, lines.feed(chunk), ahead)
-                elif passes(chunk, clock()) and not queued and acquire(False):  # noqa: FBT003 - `blocking`, quicker
+                elif passes(chunk) and not queued and acquire(False):  # noqa: FBT003 - `blocking`, quicker
                     is_read = ahead.write_acquired(chunk)
                 else:
                     is_read = self._relay_lines(side, [chunk], ahead)
