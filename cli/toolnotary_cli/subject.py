@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from toolnotary_cli.reading import about
 from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url
 from toolnotary_verifier.canonical import parse_message
 from toolnotary_verifier.definition import Definition, Kind
@@ -102,10 +103,17 @@ def _published(source: Published, registry: str | None, *, offline: bool) -> Sub
 def _saved(source: Saved, limits: Limits) -> Subject:
     label = escape("+".join(map(str, source.paths)), limit=200)
     contents = [_read(path, limits) for path in source.paths]
-    if len(contents) == 1:
-        special = _lockfile(source, contents[0]) or _manifest(source, label, contents[0])
-        if special is not None:
-            return special
+    locked = _lockfile(source, contents[0]) if len(contents) == 1 else None
+    if locked is not None:
+        return locked
+    with about("standard input" if source.paths == (STANDARD_INPUT,) else label):
+        return _understood(source, label, contents, limits)
+
+
+def _understood(source: Saved, label: str, contents: list[bytes], limits: Limits) -> Subject:
+    found = _manifest(source, label, contents[0]) if len(contents) == 1 else None
+    if found is not None:
+        return found
     if source.part is not None:
         raise ConfigurationError(
             "source-part",

@@ -15,7 +15,15 @@ class TrailingCommand(click.Command):
         """Parse what stands before `--`."""
         at = args.index("--") if "--" in args else len(args)
         argv = tuple(args[at + 1 :])
-        rest = super().parse_args(ctx, args[:at])
+        try:
+            rest = super().parse_args(ctx, args[:at])
+        except click.UsageError as error:
+            # An option that we do not have, or a word too many, is mostly the other command's.
+            if at < len(args) or type(error) not in (click.UsageError, click.NoSuchOption):
+                raise
+            said = error.format_message().rstrip(".")
+            message = f"{said} (the server's own command stands behind --)"
+            raise click.UsageError(message, ctx=error.ctx or ctx) from None
         ctx.params["argv"] = argv
         return rest
 

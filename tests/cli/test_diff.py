@@ -151,6 +151,16 @@ def test_what_cannot_be_compared_ends_with_its_own_code(
         assert shown.err.startswith("error: ")
 
 
+def test_the_file_that_is_wrong_is_named(tmp_path: Path, capsys: Captured) -> None:
+    good, bad, lock = listing(tmp_path, "a.json", tool()), tmp_path / "bad.json", tmp_path / "x.lock"
+    bad.write_bytes(b"{")
+    lock.write_text('{"schema":"https://toolnotary.dev/lockfile/v1"}', encoding="utf-8")
+    for wrong in (f"{bad}", f"{good}+{bad}", f"{lock}"):
+        for pair in ([good, wrong], [wrong, good]):
+            assert main(["diff", *pair]) == 4
+            assert capsys.readouterr().err.count(wrong) == 1
+
+
 def test_a_published_version_without_a_registry_is_a_configuration_error(
     tmp_path: Path, capsys: Captured
 ) -> None:

@@ -260,3 +260,13 @@ def test_prompt_is_the_only_room_that_reads_answers() -> None:
     folder = Path(prompt.__file__).parent
     asking = [p.name for p in folder.rglob("*.py") if "click.confirm(" in p.read_text(encoding="utf-8")]
     assert asking == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "npx"], ["run", "npx", "-y", "x"], ["capture", "-o", "x", "npx", "-y"]]
+)
+def test_a_forgotten_double_dash_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert "behind --" in capsys.readouterr().err
+    assert main([arguments[0], "--no-such-option", "--", "x"]) == 2
+    assert "behind --" not in capsys.readouterr().err
