@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people are told of judgements: each change set once, and how to review it."""
 
+from collections.abc import Sequence
+
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.effects import Effects
-from toolnotary_verifier.verdict import Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import Judgement, Outcome, Reason, Verdict
 
 _NAMED = 8
 _REMEMBERED = 256
@@ -37,20 +39,16 @@ class Report:
             self._remedy = f"to pin it: toolnotary lock --server {self._server} -- COMMAND"
         if not self._is_news(f"{judgement.outcome} {judgement.change_set} {len(judgement.verdicts)}"):
             return
-        objections = judgement.objections
-        if not objections:
-            passing = len(judgement.forward)
-            if judgement.outcome is not Outcome.VERIFIED:
-                effects.note("judged", f"{judgement.outcome}: {passing} definitions pass")
-            else:
-                effects.note("verified", f"verified: {passing} definitions are as pinned")
-            return
-        named = [f"{v.kind} {escape(v.name, limit=60)} ({v.reason})" for v in objections[:_NAMED]]
-        more = f" and {len(objections) - _NAMED} more" if len(objections) > _NAMED else ""
-        effects.note(
-            "withheld",
-            f"{judgement.outcome}: withheld {', '.join(named)}{more}; {self._remedy}",
-        )
+        passing = len(judgement.forward)
+        noted = [verdict for verdict in judgement.changes if verdict.passes]
+        if judgement.objections:
+            told = f"{judgement.outcome}: withheld {_named(judgement.objections)}; {self._remedy}"
+            effects.note("withheld", told)
+        elif noted or judgement.outcome is not Outcome.VERIFIED:
+            what = f"; noted {_named(noted)}; {self._remedy}" if noted else ""
+            effects.note("judged", f"{judgement.outcome}: {passing} definitions pass{what}")
+        elif passing:
+            effects.note("verified", f"verified: {passing} definitions are as pinned")
 
     def refused(self, kind: Kind, name: str, why: str, effects: Effects) -> None:
         """Tell that a call was refused, once for each name and reason."""
@@ -65,6 +63,11 @@ class Report:
             del self._told[next(iter(self._told))]
         self._told[what] = None
         return True
+
+
+def _named(verdicts: Sequence[Verdict]) -> str:
+    named = ", ".join(f"{v.kind} {escape(v.name, limit=60)} ({v.reason})" for v in verdicts[:_NAMED])
+    return f"{named} and {len(verdicts) - _NAMED} more" if len(verdicts) > _NAMED else named
 
 
 def why_withheld(judgement: Judgement | None, kind: Kind, name: str) -> str:
