@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import queue
+import select
 import subprocess
 import sys
 import threading
@@ -13,9 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from servers import scripted
+
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.moves import pin_surface
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.saved import read_saved
 from toolnotary_verifier.surface import Surface
 
 Json = Any
@@ -39,6 +43,18 @@ def pin(surface: Surface, argv: Sequence[str], *, server: str = SERVER) -> None:
     )
     launch = Launch.from_command(argv, base=home, environment=os.environ, folder=Path.cwd())
     pin_surface(surface, server=server, launch=launch).apply(project)
+
+
+def pin_scripted(argv: Sequence[str]) -> None:
+    """Pin what `scripted.py` shows when no script says otherwise, for this launch."""
+    opening = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {"listChanged": True}},
+        "serverInfo": scripted.DEFAULTS["serverInfo"],
+        "instructions": scripted.DEFAULTS["instructions"],
+    }
+    answers = {"tools": scripted.TOOLS}
+    pin(read_saved([json.dumps(opening).encode(), json.dumps(answers).encode()]), argv)
 
 
 class Wire:
@@ -174,3 +190,38 @@ class Wire:
             thread.join(DEADLINE)
             assert not thread.is_alive()
         return code
+
+
+class Watched:
+    """A process that may be nobody's child, and the moment in which it is gone (Linux)."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._descriptor = os.pidfd_open(pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def is_gone(self, timeout: float = DEADLINE) -> bool:
+        """Whether it has ended, waiting for it as long as that."""
+        return bool(select.select([self._descriptor], [], [], timeout)[0])
+
+
+def descendants(pid: int) -> list[int]:
+    """Every living process below this one (Linux)."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
+                if state != b"Z":
+                    children.setdefault(int(parent), []).append(int(folder.name))
+    found, waiting = [], [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found

@@ -57,8 +57,9 @@ def guard(argv: Sequence[str], *, server: str | None, lockfile: Path | None, pol
         return judgement
 
     child = process.start(argv, stderr="inherit", contained=True)
-    proxy = Proxy(child, Gate(judge, server=shown), log, afterwards=recorder.record)
-    return proxy.run()
+    limits = project.policy.limits
+    gate = Gate(judge, server=shown, limits=limits)
+    return Proxy(child, gate, log, afterwards=recorder.record, limits=limits).run()
 
 
 def _pinned_name(project: "Project", launch: "Launch") -> str | None:

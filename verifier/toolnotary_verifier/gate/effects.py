@@ -46,8 +46,12 @@ class Effects:
     close: str | None = None
 
     def note(self, code: str, text: str) -> None:
-        """Add a line for people; text from the server is escaped here."""
-        self.log.append(Entry(code, escape(text, limit=_SHOWN)))
+        """Add a line for people; text from the server in it is escaped already.
+
+        What was forgotten is spelled out here, and escapes stay as they are: a second pass over them would
+        only make them unreadable.
+        """
+        self.log.append(Entry(code, escape(text, keep="\\", limit=_SHOWN)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import INSTRUCTIONS_NAME, Kind
 from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
 from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
@@ -103,7 +104,7 @@ class ServerSide:
             self._withhold(message, "its keys can be read in more than one way", effects)
             return None
         if not _is_jsonrpc(message):
-            effects.note("noise", line[:_SHOWN].decode("utf-8", "replace"))
+            effects.note("noise", _shown(line))
             return None
         key = coerced_id(message.get("id")) if "method" not in message else None
         view = verification.waiting.awaiting.get(key) if key is not None else None
@@ -212,7 +213,7 @@ class ServerSide:
         if not text or self._verification.lose(line, why.code, turn):
             return
         if b'"jsonrpc"' not in text:
-            turn.effects.note("noise", text[:_SHOWN].decode("utf-8", "replace"))
+            turn.effects.note("noise", _shown(text))
             return
         turn.effects.note("message-withheld", f"a message of the server was withheld: {why.message}")
         for request_id in lenient_ids(line)[:_ANSWERED]:
@@ -235,6 +236,10 @@ class ServerSide:
         )
         self._answer(request_id, turn.effects)
         return turn.effects
+
+
+def _shown(noise: bytes) -> str:
+    return escape(noise[:_SHOWN].decode("utf-8", "replace").rstrip("\r\n"))
 
 
 def _is_jsonrpc(message: JsonObject) -> bool:

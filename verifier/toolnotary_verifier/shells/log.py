@@ -37,7 +37,7 @@ class Log:
             self.line(f"{entry.text} [{entry.code}]")
 
     def line(self, text: str) -> None:
-        """One line, escaped here once more."""
+        """One line; what nobody escaped yet is spelled out here."""
         with self._lock:
             now = time.monotonic()
             self._left = min(float(_BURST), self._left + (now - self._at) * _A_SECOND)
@@ -48,6 +48,7 @@ class Log:
             self._left -= 1
             dropped, self._dropped = self._dropped, 0
         missing = f"{self._prefix}{dropped} more lines were left out\n" if dropped else ""
-        shown = f"{missing}{self._prefix}{escape(text, limit=_SHOWN)}\n"
+        escaped = escape(text, keep="\\", limit=_SHOWN)
+        shown = f"{missing}{self._prefix}{escaped}\n"
         with contextlib.suppress(OSError):  # nobody reads it: no reason to stop guarding
             os.write(self._descriptor, shown.encode("utf-8", "backslashreplace"))
