@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a connection through `toolnotary run` ends, whoever ends it, and that nothing is left behind."""
+
+import json
+import os
+import signal
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import proxybench
+import pytest
+from proxybench import DEADLINE, Watched, Wire
+from servers import scripted
+
+Json = Any
+NAMES = [tool["name"] for tool in scripted.TOOLS]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched through /proc and pidfd")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+
+
+def started(script: Json) -> Wire:
+    """A pinned server behind the proxy, from the first byte."""
+    argv = scripted.command(script)
+    proxybench.pin_scripted(argv)
+    return Wire(proxybench.run(argv))
+
+
+def family(tmp_path: Path, *, stubborn: bool, **how: bool) -> Json:
+    """A script: a server with a grandchild that ignores SIGTERM; a stubborn one ignores its own end too."""
+    step = {"spawn": {"pid_file": str(tmp_path / "pid"), "ignore_sigterm": True, **how}}
+    return {
+        "ignore_sigterm": stubborn,
+        "ignore_eof": stubborn,
+        "rules": [{"on": "start", "do": [step]}],
+    }
+
+
+def watched(host: Wire, stack: ExitStack) -> list[Watched]:
+    """Everything that runs below the proxy now: server, grandchild, guard."""
+    host.ask("up", "ping")
+    below = [stack.enter_context(Watched(pid)) for pid in proxybench.descendants(host.process.pid)]
+    assert len(below) >= 3
+    assert not any(process.is_gone(0) for process in below)
+    return below
+
+
+@pytest.mark.parametrize("code", [0, 1, 5, 70, 200])
+def test_the_exit_code_is_that_of_the_server(code: int) -> None:
+    with started({"rules": [{"on": "ping", "do": ["default", {"exit": code}]}]}) as host:
+        assert host.ask(1, "ping")["result"] == {}
+        assert host.ended() == code
+
+
+@posix
+def test_a_server_that_a_signal_ended_is_told_as_a_shell_tells_it() -> None:
+    argv = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+    with Wire(proxybench.run(argv)) as host:
+        assert host.ended() == 128 + signal.SIGKILL
+
+
+def test_a_server_that_exits_at_once_ends_the_connection_with_what_it_said() -> None:
+    argv = scripted.command(move="exits-at-once")
+    with Wire(proxybench.run(argv)) as host:
+        assert host.ended() == 3
+    assert host.frames == []
+    assert "no token in the environment" in host.said
+
+
+def test_a_server_that_cannot_be_started_is_named() -> None:
+    with Wire(proxybench.run(["no-such-command-at-all"])) as host:
+        assert host.ended() == 3
+    assert host.said.startswith("error: server-start: no-such-command-at-all")
+
+
+def test_a_server_that_exits_while_it_is_listed_leaves_nothing_listed() -> None:
+    with started({"rules": [{"on": "tools/list", "do": [{"exit": 5}]}]}) as host:
+        host.shake_hands()
+        host.send("tools/list", {}, id="list")
+        assert host.ended() == 5
+    assert not any("tools" in json.loads(line).get("result", {}) for line in host.frames)
+
+
+def test_a_server_that_hangs_is_given_up_after_the_time_that_the_policy_gives() -> None:
+    policy = Path(os.environ["TOOLNOTARY_HOME"]) / "toolnotary.toml"
+    policy.write_text("[timeouts]\nfirst-start = 0.2\nlisting = 0.2\n", encoding="utf-8")
+    with started({"rules": [{"on": "tools/list", "do": ["hang"]}]}) as host:
+        host.shake_hands()
+        refused = host.ask("list", "tools/list", {})
+        is_refused, text = host.call("echo")
+        assert host.end() == 128 + signal.SIGTERM
+    assert "not answered in time" in refused["error"]["message"]
+    assert is_refused
+    assert "not answered in time" in text
+    assert "[listing-failed]" in host.said
+
+
+SIGNALLED = """
+import os, signal, sys
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, lambda number, frame: os._exit(number + 40))
+sys.stdout.write('{"jsonrpc":"2.0","method":"ready"}\\n')
+sys.stdout.flush()
+while True:
+    signal.pause()
+"""
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_is_forwarded_to_the_server(name: str) -> None:
+    number = getattr(signal, name)
+    with Wire(proxybench.run([sys.executable, "-c", SIGNALLED])) as host:
+        assert host.message()["method"] == "ready"
+        host.process.send_signal(number)
+        assert host.ended() == number + 40
+
+
+@linux
+@pytest.mark.parametrize("new_session", [False, True])
+def test_where_the_host_hangs_up_server_and_grandchildren_end(tmp_path: Path, new_session: bool) -> None:
+    script = family(tmp_path, stubborn=False, new_session=new_session)
+    with ExitStack() as stack, started(script) as host:
+        below = watched(host, stack)
+        assert int((tmp_path / "pid").read_text(encoding="ascii")) in {process.pid for process in below}
+        assert host.end() == 0
+        assert all(process.is_gone() for process in below)
+
+
+@linux
+def test_a_server_that_ignores_its_end_and_sigterm_is_killed_with_its_grandchildren(tmp_path: Path) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=True)) as host:
+        below = watched(host, stack)
+        assert host.end() == 128 + signal.SIGKILL
+        assert all(process.is_gone() for process in below)
+
+
+@linux
+def test_a_killed_proxy_leaves_nothing_behind(tmp_path: Path) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=True)) as host:
+        below = watched(host, stack)
+        host.process.kill()
+        assert host.process.wait(DEADLINE) == -signal.SIGKILL
+        assert all(process.is_gone() for process in below)
+
+
+def test_what_the_server_still_answers_when_the_host_hangs_up_goes_out() -> None:
+    with started({}) as host:
+        host.shake_hands()
+        host.send("tools/list", {}, id="list")
+        host.send("tools/call", {"name": "echo", "arguments": {}}, id="call")
+        assert host.end() == 0
+    answered = {json.loads(line).get("id"): json.loads(line) for line in host.frames}
+    assert [tool["name"] for tool in answered["list"]["result"]["tools"]] == NAMES
+    assert answered["call"]["result"]["content"][0]["text"] == "echo {}"
+
+
+BOUNDED = """
+import sys
+from toolnotary_verifier import process
+from toolnotary_verifier.gate import Gate
+from toolnotary_verifier.limits import Limits
+from toolnotary_verifier.shells.log import Log
+from toolnotary_verifier.shells.stdio import Proxy
+from toolnotary_verifier.verdict import Judgement, Outcome
+limits = Limits(line_bytes=100_000)
+gate = Gate(lambda s: Judgement("x", Outcome.VERIFIED, (), s.definitions), server="x", limits=limits)
+sys.exit(Proxy(process.start(sys.argv[1:], contained=True), gate, Log("x"), limits=limits).run())
+"""
+
+
+@pytest.mark.parametrize("side", ["host", "server"])
+def test_a_line_over_the_limit_ends_the_connection_and_nothing_of_it_passes(
+    side: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    step = {"text": {"$repeat": ["x", 300_000]}}
+    script = {"record": str(record), "rules": [{"on": "evil", "do": [step, "silence"]}]}
+    with Wire([sys.executable, "-c", BOUNDED, *scripted.command(script)]) as host:
+        assert host.ask(1, "ping")["result"] == {}
+        if side == "server":
+            host.send("evil")
+        else:
+            with suppress(BrokenPipeError):  # nobody reads the rest
+                host.write(b"x" * 300_000)
+        assert host.ended() == 1
+    assert len(host.frames) == 1
+    assert b"xxx" not in record.read_bytes()
+    assert "ends the connection" in host.said
