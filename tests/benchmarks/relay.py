@@ -153,7 +153,10 @@ def bare() -> float:
 def start(home: Path) -> float:
     """Milliseconds of CPU time of `toolnotary run` until its first relayed byte."""
     argv = [str(Path(sys.executable).parent / "toolnotary"), "run", "--server", "acme/bench", "--", *ENTRY]
-    session = Session(argv, env={**os.environ, "TOOLNOTARY_HOME": str(home)}, stderr=subprocess.DEVNULL)
+    # An installed command has its bytecode beside it.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["TOOLNOTARY_HOME"] = str(home)
+    session = Session(argv, env=environment, stderr=subprocess.DEVNULL)
     session.ask(b'{"jsonrpc":"2.0","id":0,"method":"ping"}\n')
     spent = cpu(session.relay.pid) / 1e6
     session.end()

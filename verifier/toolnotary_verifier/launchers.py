@@ -14,14 +14,29 @@ from toolnotary_verifier.arguments import CommandLine, Word, arguments, flag, is
 from toolnotary_verifier.codeloading import loads_code
 from toolnotary_verifier.secrecy import mask, mask_assignment, mask_value, names_secret
 
-_NPM_SPEC = re.compile(r"(@[^@/\s:]+/[^@/\s:]+|[^@/\s:.][^@/\s:]*)(?:@([^:/]*))?")
-_PYPI_SPEC = re.compile(
+
+class _Words:
+    """A set of words, written as a pattern that is compiled when first asked: a launch asks few of them."""
+
+    __slots__ = ("_flags", "_pattern")
+
+    def __init__(self, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> None:
+        self._pattern = pattern
+        self._flags = flags
+
+    def fullmatch(self, word: str) -> re.Match[str] | None:
+        """What the whole word matches."""
+        return re.fullmatch(self._pattern, word, self._flags)
+
+
+_NPM_SPEC = _Words(r"(@[^@/\s:]+/[^@/\s:]+|[^@/\s:.][^@/\s:]*)(?:@([^:/]*))?")
+_PYPI_SPEC = _Words(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[^\]]*\])?\s*((?:===?|>=|<=|~=|!=|<|>|@)[^:/]*)?"
 )
 # Flags that change nothing about what is started.
-_IDLE = re.compile(r"-y|--yes|-q|--quiet|--silent|-s|-v|--verbose|--no-progress|--")
+_IDLE = _Words(r"-y|--yes|-q|--quiet|--silent|-s|-v|--verbose|--no-progress|--")
 # Flags of `docker run` that take no value.
-_SWITCHES = re.compile(
+_SWITCHES = _Words(
     r"-[itdPq]+|--(?:rm|interactive|tty|init|privileged|read-only|detach|publish-all|no-healthcheck"
     r"|oom-kill-disable|sig-proxy|quiet|disable-content-trust)"
 )
@@ -38,9 +53,9 @@ class _Runner:
         spec: reads the name of a package.
     """
 
-    values: re.Pattern[str]
-    code: re.Pattern[str]
-    specs: re.Pattern[str]
+    values: _Words
+    code: _Words
+    specs: _Words
     spec: Callable[[CommandLine, str], Word]
 
 
@@ -48,9 +63,9 @@ class _Runner:
 class _Interpreter:
     """A program that runs a script or a piece of code: the same of its flags, and its subcommands."""
 
-    values: re.Pattern[str]
-    code: re.Pattern[str]
-    before_script: re.Pattern[str]
+    values: _Words
+    code: _Words
+    before_script: _Words
 
 
 def pypi_name(name: str) -> str:
@@ -75,46 +90,44 @@ def _pypi_spec(line: CommandLine, text: str) -> Word:
 
 
 NPM: Final = _Runner(
-    re.compile(
+    _Words(
         r"--registry|--prefix|--(?:user|global)config|--cache|-w|--workspace|-n|--node-(?:options|arg)"
         r"|--script-shell"
     ),
-    re.compile(r"-c|--call"),
-    re.compile(r"-p|--package"),
+    _Words(r"-c|--call"),
+    _Words(r"-p|--package"),
     _npm_spec,
 )
 PYPI: Final = _Runner(
-    re.compile(
+    _Words(
         r"--with(?:-editable|-requirements)?|-p|--python|--(?:extra-|default-)?index(?:-url|-strategy)?|-i|-f"
         r"|--find-links|--keyring-provider|-c|--constraints|--overrides|-b|--build-constraints|--directory"
         r"|--project|--cache-dir|--config-file|--env-file|-P|--(?:refresh|upgrade)-package|--prerelease"
         r"|--resolution|--exclude-newer|--link-mode|-C|--config-setting|--color|--allow-insecure-host|--pip-args"
     ),
-    re.compile(r"(?!)"),
-    re.compile(r"--from|--spec"),
+    _Words(r"(?!)"),
+    _Words(r"--from|--spec"),
     _pypi_spec,
 )
-_NOTHING = re.compile(r"(?!)")
+_NOTHING = _Words(r"(?!)")
 INTERPRETERS: Final = {
-    "python": _Interpreter(re.compile(r"-[WX]|--check-hash-based-pycs"), re.compile(r"-c"), _NOTHING),
+    "python": _Interpreter(_Words(r"-[WX]|--check-hash-based-pycs"), _Words(r"-c"), _NOTHING),
     "node": _Interpreter(
-        re.compile(r"-r|--require|--import|--(?:experimental-)?loader|-C|--conditions"),
-        re.compile(r"-e|--eval|-p|--print|-pe"),
+        _Words(r"-r|--require|--import|--(?:experimental-)?loader|-C|--conditions"),
+        _Words(r"-e|--eval|-p|--print|-pe"),
         _NOTHING,
     ),
     "bun": _Interpreter(
-        re.compile(r"-r|--preload|--cwd|-c|--config"), re.compile(r"-e|--eval|-p|--print"), re.compile(r"run")
+        _Words(r"-r|--preload|--cwd|-c|--config"), _Words(r"-e|--eval|-p|--print"), _Words(r"run")
     ),
     "deno": _Interpreter(
-        re.compile(r"-c|--config|--import-map|--lock|--preload"),
-        re.compile(r"eval"),
-        re.compile(r"run|serve"),
+        _Words(r"-c|--config|--import-map|--lock|--preload"),
+        _Words(r"eval"),
+        _Words(r"run|serve"),
     ),
-    "java": _Interpreter(
-        re.compile(r"-cp|-classpath|--class-path|-p|--module-path"), _NOTHING, re.compile(r"-jar")
-    ),
+    "java": _Interpreter(_Words(r"-cp|-classpath|--class-path|-p|--module-path"), _NOTHING, _Words(r"-jar")),
     "shell": _Interpreter(
-        re.compile(r"-o"), re.compile(r"-[a-z]*c|-(?:Encoded)?Command", re.IGNORECASE), re.compile(r"-File")
+        _Words(r"-o"), _Words(r"-[a-z]*c|-(?:Encoded)?Command", re.IGNORECASE), _Words(r"-File")
     ),
 }
 

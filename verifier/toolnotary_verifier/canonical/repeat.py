@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 # An id that can be cut out without parsing: an integer, or a string without any escape.
 _ID = rb'(-?(?:0|[1-9][0-9]{0,17})|"[ !#-\[\]-~]{1,128}")'
-_WHOLE_ID = re.compile(_ID)
 # The id as the first member, or behind the version; nothing that comes before it is the server's choice.
-_AT_START = re.compile(
+_AT_START = (
     rb'[ \t\r\n]*\{[ \t]*(?:"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*)?"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*,"
 )
 # The id as the last member: in strict JSON the last brace closes the message, so that a number or string
 # before it is a value of the message itself, and `"id"` behind a comma is its whole key.
-_AT_END = re.compile(rb',[ \t]*"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*\}[ \t\r\n]*\Z")
+_AT_END = rb',[ \t]*"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*\}[ \t\r\n]*\Z"
 _TAIL = 256
 
 
@@ -35,11 +34,11 @@ class Repeat:
     @classmethod
     def of(cls, line: bytes) -> "Repeat | None":
         """The line without its id; None where an id is not found without parsing: nothing is skipped then."""
-        found = _AT_START.match(line)
+        found = re.match(_AT_START, line)
         if found:
             return cls(line[: found.start(1)], line[found.end(1) :])
         tail = max(0, len(line) - _TAIL)
-        found = _AT_END.search(line[tail:])
+        found = re.search(_AT_END, line[tail:])
         if found:
             return cls(line[: tail + found.start(1)], line[tail + found.end(1) :])
         return None
@@ -49,6 +48,6 @@ class Repeat:
         if not (line.startswith(self.before) and line.endswith(self.behind)):
             return None
         token = line[len(self.before) : len(line) - len(self.behind)]
-        if not _WHOLE_ID.fullmatch(token):
+        if not re.fullmatch(_ID, token):
             return None
         return token[1:-1].decode("ascii") if token.startswith(b'"') else int(token)

@@ -18,7 +18,7 @@ _LONG_S = "\u017f".encode()
 _TURKISH = ("\u0131".encode(), "\u0130".encode())
 _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
-_ESCAPED_LETTER = re.compile(rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])")
+_ESCAPED_LETTER = rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"  # compiled when first needed
 # One byte is found fastest as a number; words with `find`, since `in` tries each as a number first.
 _RETURN = 0x0D
 _BACKSLASH = 0x5C
@@ -31,7 +31,7 @@ _NAMED, _SPACED_NAMED = b'"name":"', b'"name": "'
 _ESCAPE = b"\\u"
 # How nearly every answer begins. What begins so is no notification, and is not searched for one.
 _ANSWER = b'{"jsonrpc":"2.0","id":'
-_HEAD_ID = re.compile(
+_HEAD_ID = (
     rb'[ \t]*\{[ \t]*"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*"id"[ \t]*:[ \t]*'
     rb'(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x7f-\xff]{1,128}")[ \t]*,'
 )
@@ -53,7 +53,7 @@ def is_plain(frame: bytes) -> bool:
     low = frame.lower()
     if low.find(_END) >= 0 and any(key in low for key in _KEYS):
         return False
-    if _BACKSLASH in low and _ESCAPED_LETTER.search(low) is not None:
+    if _BACKSLASH in low and re.search(_ESCAPED_LETTER, low) is not None:
         return False
     return low.isascii() or (not _may_fold_to_a_key(low) and is_utf8(frame))
 
@@ -73,7 +73,7 @@ def may_be_request(frame: bytes) -> bool:
     if not frame.startswith(b"{") or has_inner_return(frame):
         return True
     low = frame.lower()
-    return low.find(_METHOD) >= 0 or (_BACKSLASH in low and _ESCAPED_LETTER.search(low) is not None)
+    return low.find(_METHOD) >= 0 or (_BACKSLASH in low and re.search(_ESCAPED_LETTER, low) is not None)
 
 
 def plainly_called(frame: bytes) -> bytes | None:
@@ -116,5 +116,5 @@ def is_utf8(frame: bytes) -> bool:
 
 def head_id(frame: bytes) -> bytes | None:
     """The JSON text of the id of a frame that is too long to parse, where the id stands in front."""
-    found = _HEAD_ID.match(frame)
+    found = re.match(_HEAD_ID, frame)
     return found[1] if found else None
