@@ -56,8 +56,10 @@ def test_a_capture_is_a_manifest_without_a_name(tmp_path: Path, capsys: Captured
     assert set(found.profiles) >= {"default", "capable", "2025-06-18"}
 
 
-def test_a_capture_is_written_to_a_file_and_to_nothing_else(tmp_path: Path, capsys: Captured) -> None:
-    os.chdir(tmp_path)
+def test_a_capture_is_written_to_a_file_and_to_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert main(["capture", "-o", "-", "--", *scripted.command()]) == 2
     assert "standard output" in capsys.readouterr().err
     assert not Path("-").exists()
