@@ -133,13 +133,16 @@ class Process:
         """Kill the group and all descendants; look again until none is left, since they may start others."""
         found = self._descendants()
         _signal_group(self.pid, signal.SIGKILL)
+        empty = 0
         for _ in range(_ROUNDS):
             for process in found:
                 with contextlib.suppress(OSError):
                     os.kill(process, signal.SIGKILL)
             self.collect()
             found = self._descendants()
-            if not found:
+            empty = 0 if found else empty + 1
+            # Twice: they are read one by one, and one that ends meanwhile hides its children for a moment.
+            if empty == 2:
                 return
 
     def _descendants(self) -> list[int]:
