@@ -9,8 +9,7 @@ about what is started. Neither holds a secret: values are masked, the flags befo
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolnotary_verifier.secrecy import MASK, mask, mask_assignment, mask_header, mask_value, names_secret
 
@@ -19,8 +18,7 @@ VARIABLE_FLAGS: Final = ("-e", "--env")
 _PATH = re.compile(r"\.{0,2}[/\\]|~[/\\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of a command line.
 
     Attributes:
@@ -49,7 +47,6 @@ class Word:
         return cls.same("sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
 
 
-@dataclass(slots=True)
 class CommandLine:
     """A command line taken apart.
 
@@ -62,12 +59,15 @@ class CommandLine:
         variables: assignments in front of the command (`env NAME=value ...`).
     """
 
-    words: list[Word] = field(default_factory=list)
-    packages: list[tuple[str, str]] = field(default_factory=list)
-    program: str = ""
-    interpreter: bool = False
-    script: str | None = None
-    variables: dict[str, str] = field(default_factory=dict)
+    __slots__ = ("interpreter", "packages", "program", "script", "variables", "words")
+
+    def __init__(self) -> None:
+        self.words: list[Word] = []
+        self.packages: list[tuple[str, str]] = []
+        self.program = ""
+        self.interpreter = False
+        self.script: str | None = None
+        self.variables: dict[str, str] = {}
 
 
 def arguments(rest: Sequence[str]) -> Iterator[Word]:

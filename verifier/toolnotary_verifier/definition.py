@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One tool, prompt, resource, template or instructions text, exactly as the server sent it."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from toolnotary_verifier.canonical import CanonicalError, Digest, JsonValue, canonical_bytes
 from toolnotary_verifier.errors import InvalidInput
@@ -31,8 +31,7 @@ NAME_MEMBER = {
 INSTRUCTIONS_NAME = "instructions"
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A definition and its digests; equality is that of kind, name and canonical bytes.
 
     Attributes:
@@ -45,8 +44,8 @@ class Definition:
 
     kind: Kind
     name: str
-    value: JsonValue = field(compare=False, repr=False)
-    canonical: bytes = field(repr=False)
+    value: JsonValue
+    canonical: bytes
     digest: Digest
 
     @classmethod
@@ -82,6 +81,21 @@ class Definition:
                 f"{kind} {shown} has {len(canonical)} bytes, at most {limits.definition_bytes} are accepted",
             )
         return cls(kind, name, value, canonical, Digest.of(canonical))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Definition) and self._told() == other._told()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._told())
+
+    def __repr__(self) -> str:
+        return f"Definition({self.kind!r}, {self.name!r}, {self.digest!r})"
+
+    def _told(self) -> tuple[Kind, str, bytes, Digest]:
+        return (self.kind, self.name, self.canonical, self.digest)
 
     @property
     def key(self) -> tuple[Kind, str]:

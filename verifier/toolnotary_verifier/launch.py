@@ -10,9 +10,8 @@ is in an identity, a record or a display.
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from toolnotary_verifier.arguments import CommandLine, Word
@@ -31,8 +30,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _MAX_FILE_BYTES = 512 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """A launch line or URL; equality is that of the identity.
 
     Attributes:
@@ -45,11 +43,20 @@ class Launch:
     """
 
     identity: JsonObject
-    recorded: JsonObject = field(compare=False)
-    display: str = field(compare=False)
-    packages: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
-    programs: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    recorded: JsonObject
+    display: str
+    packages: tuple[tuple[str, str], ...] = ()
+    programs: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Launch) and self.digest == other.digest
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     @classmethod
     def from_command(
@@ -129,7 +136,7 @@ class Launch:
         if not words or not words[0]:
             raise InvalidInput("lockfile-corrupt", "an entry of the lockfile records no launch")
         told = cls.from_command(words, base=base, environment={})
-        return replace(told, identity=identity, recorded=recorded)
+        return told._replace(identity=identity, recorded=recorded)
 
     @property
     def digest(self) -> Digest:
@@ -229,8 +236,7 @@ def _told(value: object) -> str:
     return "nothing" if value is None else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Paths:
+class _Paths(NamedTuple):
     """Where files of a command line are, told so that it holds on another machine too."""
 
     base: Path

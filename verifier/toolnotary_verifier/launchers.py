@@ -7,8 +7,7 @@ nobody listed here are kept as they are: an unknown flag makes two launches diff
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolnotary_verifier.arguments import CommandLine, Word, arguments, flag, is_path
 from toolnotary_verifier.codeloading import loads_code
@@ -42,8 +41,7 @@ _SWITCHES = _Words(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
+class _Runner(NamedTuple):
     """A program that fetches a package and starts it.
 
     Attributes:
@@ -59,8 +57,7 @@ class _Runner:
     spec: Callable[[CommandLine, str], Word]
 
 
-@dataclass(frozen=True, slots=True)
-class _Interpreter:
+class _Interpreter(NamedTuple):
     """A program that runs a script or a piece of code: the same of its flags, and its subcommands."""
 
     values: _Words

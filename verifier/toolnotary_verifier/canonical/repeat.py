@@ -6,7 +6,7 @@ may not.
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # An id that can be cut out without parsing: an integer, or a string without any escape.
 _ID = rb'(-?(?:0|[1-9][0-9]{0,17})|"[ !#-\[\]-~]{1,128}")'
@@ -20,8 +20,7 @@ _AT_END = rb',[ \t]*"id"[ \t]*:[ \t]*' + _ID + rb"[ \t]*\}[ \t\r\n]*\Z"
 _TAIL = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """One response line with its id cut out, to recognize the same response to another request.
 
     Make it only of a line that `parse_message` took without a `Flaw`, keep it with the verdict that the line

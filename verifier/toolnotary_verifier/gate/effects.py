@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the gate wants done: it does nothing itself."""
 
-from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from toolnotary_verifier.escape import escape
 
@@ -16,8 +16,7 @@ class Side(Enum):
     SERVER = "server"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line for people.
 
     Attributes:
@@ -29,7 +28,6 @@ class Entry:
     text: str
 
 
-@dataclass(slots=True)
 class Effects:
     """What follows from one frame or from the passing of time, in order.
 
@@ -40,10 +38,13 @@ class Effects:
         close: why the connection must be closed, None while it goes on.
     """
 
-    to_host: list[bytes] = field(default_factory=list)
-    to_server: list[bytes] = field(default_factory=list)
-    log: list[Entry] = field(default_factory=list)
-    close: str | None = None
+    __slots__ = ("close", "log", "to_host", "to_server")
+
+    def __init__(self, *, close: str | None = None) -> None:
+        self.to_host: list[bytes] = []
+        self.to_server: list[bytes] = []
+        self.log: list[Entry] = []
+        self.close = close
 
     def note(self, code: str, text: str) -> None:
         """Add a line for people; text from the server in it is escaped already.
@@ -54,9 +55,11 @@ class Effects:
         self.log.append(Entry(code, escape(text, keep="\\", limit=_SHOWN)))
 
 
-@dataclass(frozen=True, slots=True)
 class Turn:
     """One moment of the gate: what time it is, and what follows so far."""
 
-    now: float
-    effects: Effects = field(default_factory=Effects)
+    __slots__ = ("effects", "now")
+
+    def __init__(self, now: float, effects: Effects | None = None) -> None:
+        self.now = now
+        self.effects = effects or Effects()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the gate says in place of an answer. Models read it: it names no command that changes anything."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
@@ -13,8 +13,7 @@ INVALID_REQUEST = -32600
 PARSE_ERROR = -32700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(NamedTuple):
     """A request of the host that waits for a verification.
 
     Attributes:

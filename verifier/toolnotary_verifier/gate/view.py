@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one connection knows of its server, under one protocol revision and set of client capabilities."""
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
@@ -9,18 +9,17 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.snapshot import Snapshot
 from toolnotary_verifier.listing import Listing
+from toolnotary_verifier.surface import NOTHING
 from toolnotary_verifier.verdict import Judgement
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """One page of a listing: its bytes without the id where that can be cut out, and its result."""
 
     repeat: Repeat | None
     result: JsonValue
 
 
-@dataclass(slots=True)
 class Attempt:
     """A listing under way.
 
@@ -33,15 +32,17 @@ class Attempt:
         same: whether every page so far was, byte for byte, that of the last verified listing.
     """
 
-    listing: Listing
-    own_id: str
-    ticket: int
-    deadline: float
-    pages: list[Page] = field(default_factory=list)
-    same: bool = True
+    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "ticket")
+
+    def __init__(self, listing: Listing, own_id: str, ticket: int, deadline: float) -> None:
+        self.listing = listing
+        self.own_id = own_id
+        self.ticket = ticket
+        self.deadline = deadline
+        self.pages: list[Page] = []
+        self.same = True
 
 
-@dataclass(slots=True, eq=False)
 class Record:
     """The state of one list.
 
@@ -64,22 +65,23 @@ class Record:
         first_page: the first page's result.
     """
 
-    view: "View"
-    kind: Kind
-    attempt: Attempt | None = None
-    snapshot: Snapshot | None = None
-    fresh: bool = False
-    due: bool = False
-    absent: bool = False
-    verified_at: float = 0.0
-    ticket: int = 0
-    waiting: list[Held] = field(default_factory=list)
-    notices: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    not_before: float = 0.0
-    pause: float = 0.0
-    pages: list[Page] = field(default_factory=list)
-    entries: list[JsonValue] | None = None
-    first_page: JsonObject = field(default_factory=dict)
+    def __init__(self, view: "View", kind: Kind) -> None:
+        self.view = view
+        self.kind = kind
+        self.attempt: Attempt | None = None
+        self.snapshot: Snapshot | None = None
+        self.fresh = False
+        self.due = False
+        self.absent = False
+        self.verified_at = 0.0
+        self.ticket = 0
+        self.waiting: list[Held] = []
+        self.notices: dict[str, tuple[int, bytes]] = {}
+        self.not_before = 0.0
+        self.pause = 0.0
+        self.pages: list[Page] = []
+        self.entries: list[JsonValue] | None = None
+        self.first_page: JsonObject = {}
 
     @property
     def is_busy(self) -> bool:
@@ -91,18 +93,16 @@ class Record:
         self.fresh, self.snapshot, self.entries, self.pages = False, None, None, []
 
 
-@dataclass(slots=True)
-class About:
+class About(NamedTuple):
     """What the server said of itself in answer to `initialize` or `server/discover`."""
 
     protocol_version: str | None = None
-    server_info: JsonObject = field(default_factory=dict)
-    capabilities: JsonObject = field(default_factory=dict)
+    server_info: JsonObject = NOTHING
+    capabilities: JsonObject = NOTHING
     instructions: JsonValue = None
     is_known: bool = False
 
 
-@dataclass(slots=True, eq=False)
 class View:
     """One side of a server.
 
@@ -114,11 +114,12 @@ class View:
         judgement: what was decided about all that is known; None where it must be decided anew.
     """
 
-    meta: JsonObject | None = None
-    about: About = field(default_factory=About)
-    records: dict[Kind, Record] = field(default_factory=dict)
-    tools: Record | None = None
-    judgement: Judgement | None = None
+    def __init__(self, meta: JsonObject | None = None) -> None:
+        self.meta = meta
+        self.about = About()
+        self.records: dict[Kind, Record] = {}
+        self.tools: Record | None = None
+        self.judgement: Judgement | None = None
 
     def record(self, kind: Kind) -> Record:
         """The record of one list, made when it is first needed."""

@@ -2,7 +2,6 @@
 """Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
 
 import math
-from dataclasses import replace
 
 from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.gate.effects import Effects
@@ -47,7 +46,7 @@ class Waiting:
                 effects.to_host.append(refuse(held, self._server, "came while too many requests waited"))
             effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
             return False
-        kept = replace(held, ticket=ticket)
+        kept = held._replace(ticket=ticket)
         record.waiting.append(kept)
         self.held += 1
         self._bytes += len(kept.line)
