@@ -5,11 +5,10 @@
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from interpreter import printed_by
 
 # Each costs between half and thirty times the start of an interpreter (measured), and is for few commands.
 HEAVY = {
@@ -51,10 +50,7 @@ print(json.dumps({"code": code, "modules": sorted(sys.modules)}))
 
 def loaded(*arguments: str) -> tuple[int, set[str]]:
     """The exit code of a command line, and every module that was loaded when it ended."""
-    ended = subprocess.run(
-        [sys.executable, "-I", "-c", PROBE, *arguments], capture_output=True, text=True, check=True
-    )
-    found = json.loads(ended.stdout)
+    found = json.loads(printed_by(PROBE, *arguments))
     return found["code"], set(found["modules"])
 
 

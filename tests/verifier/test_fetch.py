@@ -3,13 +3,12 @@
 
 import contextlib
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from interpreter import printed_by
 from servers.impostor import answering, json_response, problem, response
 from servers.publisher import NOW, SERVER, Publisher, Release
 from servers.registry import RunningRegistry, serving, sqlite_registry
@@ -533,5 +532,4 @@ def test_naming_a_registry_and_being_offline_imports_no_network() -> None:
         "import sys; from toolnotary_verifier.fetch import Registry;"
         "print([name for name in ('http.client', 'ssl', 'socket', 'asyncio') if name in sys.modules])"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert loaded.stdout.strip() == "[]"
+    assert printed_by(code).strip() == "[]"
