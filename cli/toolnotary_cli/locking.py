@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `lock` does: finds out what a server would be pinned to, shows it, asks, and pins it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,9 @@ import click
 
 from toolnotary_cli import exits
 from toolnotary_cli.looking import Seen, is_file, launch_of, look
+from toolnotary_cli.offers import named_version
 from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.proposal import signed_lines
 from toolnotary_cli.source import Command, Published, Source
 from toolnotary_cli.source import one as one_source
 from toolnotary_verifier import history
@@ -19,7 +20,7 @@ from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
-from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
+from toolnotary_verifier.moves import Move, pin_signed, pin_surface
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project
@@ -70,7 +71,7 @@ class Locking:
         given = _read_key(key) if key is not None else None
         if given is not None:
             trusted = {**trusted, given.key_id: given}
-        signed = self._fetch(version, registry, trusted)
+        signed = named_version(project, version, registry=registry, offline=self._offline, trusted=trusted)
         move = pin_signed(project, signed, launch=launch, profiles=profiles)
         signer = signed.verified.signer.identity
         if given is not None and signer == f"key:{given.key_id}":
@@ -80,7 +81,7 @@ class Locking:
             move = replace(move, events=(event, *move.events))
         digest = signed.verified.manifest.digest
         by_policy = signer.removeprefix("key:") in named
-        return self._pin(move, list(_signed_lines(signed)), launch=launch, change_set=digest, named=by_policy)
+        return self._pin(move, list(signed_lines(signed)), launch=launch, change_set=digest, named=by_policy)
 
     def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
         """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
@@ -130,28 +131,6 @@ class Locking:
         what = "started" if isinstance(given, Command) else "asked"
         return first, [*notes, *([] if moved else [f"{what} twice, with the same answer"])]
 
-    def _fetch(self, version: Published, registry: str | None, trusted: "dict[str, PublicKey]") -> Signed:
-        from toolnotary_verifier.fetch import Registry
-        from toolnotary_verifier.verify import verify_publish
-
-        url = registry or self._project.policy.registry_url
-        if url is None:
-            raise ConfigurationError(
-                "no-registry",
-                "no registry is named",
-                remedy="say --registry URL, set TOOLNOTARY_REGISTRY, or name one in toolnotary.toml",
-            )
-        fetched = Registry(url, offline=self._offline).manifest(version.server, version.version)
-        verified = verify_publish(
-            fetched.manifest,
-            fetched.bundle,
-            trusted=trusted,
-            at=datetime.now(UTC),
-            server=version.server,
-            version=version.version,
-        )
-        return Signed(verified=verified, bundle=fetched.bundle)
-
     def _pin(self, move: Move, lines: list[str], *, launch: Launch, change_set: str, named: bool) -> int:
         """Pin after a yes; `named` says that policy names the signer, so that nobody need be asked."""
         from toolnotary_cli.prompt import confirm
@@ -198,10 +177,12 @@ class Locking:
         if entry is None:
             return False
         if _pinned_to(entry) != _pinned_to(move.entry):
+            to = move.entry
+            wanted = f" {to.server}@{to.version}" if isinstance(to, SignedEntry) else ""
             raise Refused(
                 "already-pinned",
                 f"{shown(entry.server)} is pinned to something else in {self._project.lockfile_path}",
-                remedy=f"toolnotary approve {shown(entry.server)}",
+                remedy=f"toolnotary approve {shown(entry.server)}{shown(wanted)}",
             )
         pins = load_pins(self._project, server=entry.server, launch=launch)
         accepted = isinstance(entry, UnsignedEntry) or self._project.state.accepts_manifest(
@@ -261,14 +242,3 @@ def _read_key(path: Path) -> "PublicKey":
 
     with path.open("rb") as file:
         return PublicKey.from_pem(file.read(_MAX_KEY_BYTES))
-
-
-def _signed_lines(signed: Signed) -> Iterator[str]:
-    from toolnotary_verifier.statement import time_text
-
-    manifest, predicate = signed.verified.manifest, signed.verified.statement.predicate
-    yield f"version   {shown(manifest.version)}, sequence {predicate.sequence}"
-    yield f"signer    {signed.verified.signer.identity}"
-    yield f"issued    {time_text(predicate.issued_at)} (by the signer's clock)"
-    for name in sorted(manifest.profiles):
-        yield f"profile   {name}: {len(manifest.profile(name))} definitions"

@@ -12,6 +12,7 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Verdict
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.pins import Pins
 
 
@@ -57,6 +58,18 @@ def summary_lines(surface: Surface) -> Iterator[str]:
     for fault in surface.faults:
         where = f"{fault.kind.value} {shown(fault.name)}"
         yield f"{styled('!', 'bad')} {where} cannot be pinned: {fault.code}: {shown(fault.message)}"
+
+
+def signed_lines(signed: "Signed") -> Iterator[str]:
+    """What a signature proves: version, signer, profiles."""
+    from toolnotary_verifier.statement import time_text
+
+    manifest, predicate = signed.verified.manifest, signed.verified.statement.predicate
+    yield f"version   {shown(manifest.version)}, sequence {predicate.sequence}"
+    yield f"signer    {signed.verified.signer.identity}"
+    yield f"issued    {time_text(predicate.issued_at)} (by the signer's clock)"
+    for name in sorted(manifest.profiles):
+        yield f"profile   {name}: {len(manifest.profile(name))} definitions"
 
 
 def _of_verdicts(judgement: Judgement, surface: Surface) -> dict[tuple[Kind, str], Definition]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary approve`: a person sees the exact change, and what they agree to is what is pinned."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +164,53 @@ def test_the_command_that_check_names_works(bench: Bench) -> None:
     line = next(line for line in out.splitlines() if "toolnotary approve" in line)
     command = line.partition("toolnotary ")[2].split()
     assert bench.at_terminal(*command, "--start", answers=YES).code == 0
+
+
+@pytest.mark.parametrize("description", ["Tells the weather.", "Tells the weather of tomorrow."])
+def test_a_pin_moves_to_the_version_that_a_person_names(
+    bench: Bench, sqlite_registry: RunningRegistry, description: str
+) -> None:
+    """Also to one whose definitions are the same: nothing else would bring the pin there."""
+    publisher = Publisher()
+    sqlite_registry.claim(publisher)
+    for number, text in ((1, "Tells the weather."), (2, description)):
+        release = publisher.release(
+            f"{number}.0.0",
+            sequence=number,
+            description=text,
+            artifacts=[Artifact("pkg:npm/%40acme/weather@1.0.0")],
+        )
+        Registry(sqlite_registry.url).publish(release.manifest, release.bundle)
+    signers = f'[[signers]]\nservers = "io.github.acme/*"\nkey = """{publisher.pem.decode()}"""\n'
+    Path("mine.toml").write_text(signers, encoding="utf-8")
+    options = ["--policy", "mine.toml", "--registry", sqlite_registry.url]
+    assert bench.run("lock", f"{SERVER}@1.0.0", *options, "--yes", "--", "npx", "@acme/weather")[0] == 0
+    code, _, err = bench.run("lock", f"{SERVER}@2.0.0", *options, "--yes", "--", "npx", "@acme/weather")
+    assert code == 1
+    told = re.search(r"toolnotary (approve \S+ \S+)", err)
+    assert told is not None, "the refusal names the command that moves the pin"
+    command = [*told[1].split(), *options]
+    question = f"accept this for {SERVER}? [yes/no]"
+    assert bench.at_terminal(*command, answers=((question, "no\n"),)).code == 1
+    assert pinned_version(bench) == ("1.0.0", 1)
+    session = bench.at_terminal(*command, answers=((question, "yes\n"),))
+    assert session.code == 0, session.shown
+    assert ("of tomorrow" in session.shown) is ("tomorrow" in description)
+    assert pinned_version(bench) == ("2.0.0", 2)
+    code, _, err = bench.run(*command)
+    assert (code, "nothing-to-approve" in err) == (1, True)
+
+
+def pinned_version(bench: Bench) -> tuple[str, int]:
+    entry = Lockfile.load(bench.folder / "toolnotary.lock").entries[0]
+    assert isinstance(entry, SignedEntry)
+    return entry.version, entry.sequence
+
+
+def test_a_version_of_another_server_is_no_version_of_this_one(bench: Bench) -> None:
+    code, _, err = bench.run("approve", "files", f"{SERVER}@1.0.0", "--registry", "https://r.example")
+    assert code == 1
+    assert "other-server" in err
 
 
 def test_a_signed_upgrade_moves_the_entry(bench: Bench, sqlite_registry: RunningRegistry) -> None:

@@ -71,6 +71,19 @@ def test_a_command_that_is_not_the_pinned_one_is_not_started(bench: Bench) -> No
     assert not marker.exists()
 
 
+def test_a_recorded_command_that_would_load_other_code_today_is_not_started(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.pin()
+    bench.shows(FIND, LOSE, record=str(bench.folder / "starts"))
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    code, result = bench.json("check", "--start")
+    assert code == 1
+    assert result["servers"][0]["error"]["code"] == "identity"
+    assert not (bench.folder / "starts").exists()
+    assert "toolnotary approve" not in bench.run("check", "--start")[1]
+
+
 def test_nothing_is_started_without_being_asked(bench: Bench) -> None:
     bench.shows(FIND, record=str(bench.folder / "starts"))
     bench.pin()

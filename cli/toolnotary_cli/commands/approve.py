@@ -12,7 +12,9 @@ from toolnotary_cli.trailing import TrailingCommand
 
 if TYPE_CHECKING:
     from toolnotary_cli.looking import Seen
+    from toolnotary_cli.source import Published, Source
     from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.moves import Move
     from toolnotary_verifier.project import Project
     from toolnotary_verifier.verdict import Judgement
@@ -50,30 +52,39 @@ def command(
     """Show what SERVER shows now and is not pinned, and pin exactly that once you say yes.
 
     The server is started as the lockfile records it, after you agreed to the line; or give a command after
-    --, a URL, or a saved listing. The answer is read from your terminal and from nowhere else.
+    --, a URL, or a saved listing. With NAME@VERSION nothing is started: the pin moves to that version of the
+    registry. The answer is read from your terminal and from nowhere else.
 
     Exit code 0: accepted. 1: declined, or it cannot be accepted.
     """
+    from toolnotary_cli import source as sources
     from toolnotary_cli.offers import offers
     from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_cli.source import Published
     from toolnotary_verifier.approval import accept
     from toolnotary_verifier.decide import decide
-    from toolnotary_verifier.errors import Refused
     from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 
     project = open_project(lockfile=lockfile, policy=policy, server=server)
     tell_unaccepted(project, output)
-    seen, launch = _look(project, server, source, argv, start=start, offline=offline)
+    given = sources.one(source, argv) if source is not None or argv else None
+    if isinstance(given, Published):
+        return _move(
+            project,
+            server,
+            given,
+            digest=digest,
+            texts=not no_texts,
+            registry=registry,
+            offline=offline,
+            output=output,
+        )
+    seen, launch = _look(project, server, given, start=start, offline=offline)
     pins = load_pins(project, server=server, launch=launch)
     signed = offers(project, server, registry=registry, offline=offline, output=output)
     candidates = [one.verified for one in signed]
     judgement = decide(server, seen.surface, pins, policy=project.policy, candidates=candidates)
-    if digest is not None and digest != judgement.change_set:
-        raise Refused(
-            "change-set-differs",
-            f"the server now shows the change set {judgement.change_set}, asked for was {shown(digest)}",
-            remedy="look at what it shows now: toolnotary check",
-        )
+    _refuse_other(judgement, digest)
     move = accept(project, seen.surface, judgement, launch=launch, candidates=signed)
     from toolnotary_cli.proposal import change_lines
 
@@ -88,24 +99,67 @@ def command(
     return exits.FINE
 
 
-def _look(
-    project: "Project", server: str, source: str | None, argv: tuple[str, ...], *, start: bool, offline: bool
-) -> "tuple[Seen, Launch]":
-    """What the server shows, and the launch that it is pinned under."""
-    from toolnotary_cli import source as sources
-    from toolnotary_cli.looking import entry_launch, entry_source, look
-    from toolnotary_cli.prompt import confirm
-    from toolnotary_cli.source import Command
+def _move(
+    project: "Project",
+    server: str,
+    version: "Published",
+    *,
+    digest: str | None,
+    texts: bool,
+    registry: str | None,
+    offline: bool,
+    output: Output,
+) -> int:
+    """Move the pin to a published version, after a yes."""
+    from toolnotary_cli.looking import entry_launch
+    from toolnotary_cli.moving import to_version
+
+    entry = _entry(project, server)
+    launch = entry_launch(project, entry)
+    proposal = to_version(project, entry, launch, version, registry=registry, offline=offline)
+    judgement = proposal.judgement
+    _refuse_other(judgement, digest)
+    if not _agreed(project, judgement, proposal.move, proposal.lines, launch=launch, output=output):
+        return exits.OBJECTION
+    proposal.move.apply(project, texts=texts)
+    text = f"{styled('accepted', 'good')}: {shown(server)}@{shown(version.version)}"
+    output.result(_document(project, judgement, accepted=True), text)
+    return exits.FINE
+
+
+def _refuse_other(judgement: "Judgement", digest: str | None) -> None:
     from toolnotary_verifier.errors import Refused
 
-    given = sources.one(source, argv) if source is not None or argv else None
-    seen = look(project, given, offline=offline) if given is not None else None
-    if seen is not None and seen.launch is not None:
-        return seen, seen.launch
+    if digest is not None and digest != judgement.change_set:
+        raise Refused(
+            "change-set-differs",
+            f"the server now shows the change set {judgement.change_set}, asked for was {shown(digest)}",
+            remedy="look at what it shows now: toolnotary check",
+        )
+
+
+def _entry(project: "Project", server: str) -> "Entry":
+    from toolnotary_verifier.errors import Refused
+
     entry = project.entry_named(server)
     if entry is None:
         where = shown(str(project.lockfile_path), limit=300)
         raise Refused("not-pinned", f"{shown(server)} is not pinned in {where}", remedy="toolnotary lock")
+    return entry
+
+
+def _look(
+    project: "Project", server: str, given: "Source | None", *, start: bool, offline: bool
+) -> "tuple[Seen, Launch]":
+    """What the server shows, and the launch that it is pinned under."""
+    from toolnotary_cli.looking import entry_launch, entry_source, look
+    from toolnotary_cli.prompt import confirm
+    from toolnotary_cli.source import Command
+
+    seen = look(project, given, offline=offline) if given is not None else None
+    if seen is not None and seen.launch is not None:
+        return seen, seen.launch
+    entry = _entry(project, server)
     launch = entry_launch(project, entry)
     if seen is not None:
         return seen, launch

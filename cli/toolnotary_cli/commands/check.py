@@ -116,7 +116,11 @@ class _Look:
 
         standing = load_pins(self._project, server=server, launch=launch).standing
         if standing is not None and standing.reason is Reason.IDENTITY:
-            raise Refused("identity", standing.detail, remedy="another launch is pinned with toolnotary lock")
+            raise Refused(
+                "identity",
+                f"{standing.detail}; it was not started",
+                remedy="undo that, or pin this launch too with toolnotary lock, if it is right",
+            )
 
     def at_entries(self, server: str | None, *, start: bool) -> "list[Row]":
         """The rows of the lockfile's entries."""
@@ -132,7 +136,7 @@ class _Look:
         return [self._entry(entry, start=start) for entry in entries]
 
     def _entry(self, entry: "Entry", *, start: bool) -> "Row":
-        from toolnotary_cli.looking import entry_launch, entry_source, look
+        from toolnotary_cli.looking import entry_launch, entry_source, launch_of, look
         from toolnotary_cli.source import Command
         from toolnotary_verifier.errors import CannotTell
 
@@ -146,6 +150,7 @@ class _Look:
                     remedy="say --start, or check a saved listing",
                 )
             source = entry_source(self._project, entry)
+            self._refuse_other_launch(entry.server, launch_of(self._project, source))
             verb = "starting" if isinstance(source, Command) else "asking"
             self._output.note(f"{verb} {entry.server}: {launch.display}")
             return look(self._project, source, offline=self._offline)
