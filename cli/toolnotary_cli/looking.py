@@ -82,7 +82,7 @@ def entry_source(project: "Project", entry: "Entry") -> Source:
                 "launch-masked", "the recorded URL leaves out a secret", remedy="give the URL itself"
             )
         return Url(url)
-    from toolnotary_verifier.launch import startable
+    from toolnotary_verifier.relaunch import startable
 
     return Command(tuple(startable(entry.recorded, base=_base(project), environment=dict(os.environ))))
 

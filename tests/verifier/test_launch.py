@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolnotary_verifier.canonical import canonical_bytes
-from toolnotary_verifier.errors import CannotTell, InvalidInput
-from toolnotary_verifier.launch import Launch, startable
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.manifest import Artifact, Manifest, Profile
 
 BASE = Path("/srv/project")
@@ -432,25 +432,6 @@ def test_an_interpreter_is_not_the_artifact_that_it_runs(tmp_path: Path) -> None
     interpreter.write_bytes(b"\x7fELF")
     digest = "sha256:" + hashlib.sha256(b"\x7fELF").hexdigest()
     assert not launch([str(interpreter), "x.py"]).belongs_to(manifest("pkg:generic/python@3", digest=digest))
-
-
-def test_a_recorded_launch_can_be_started_again() -> None:
-    found = launch("npx -y @acme/weather@1.4.0 ./notes /home/ada/x")
-    environment = {"HOME": "/home/bob"}
-    again = startable(found.recorded, base=Path("/clone"), environment=environment)
-    assert again == ["npx", "-y", "@acme/weather@1.4.0", "/clone/notes", "/home/bob/x"]
-
-
-def test_placeholders_are_filled_from_the_environment_when_it_is_started() -> None:
-    found = launch("serve --token ${TOKEN}")
-    assert startable(found.recorded, base=BASE, environment={"TOKEN": "x"}) == ["serve", "--token", "x"]
-
-
-@pytest.mark.parametrize("line", ["serve --token abc", "sh -c 'serve'", "serve ${UNSET}"])
-def test_a_recorded_launch_that_leaves_something_out_cannot_be_started(line: str) -> None:
-    with pytest.raises(CannotTell) as caught:
-        startable(launch(line).recorded, base=BASE, environment={})
-    assert caught.value.code == "launch-masked"
 
 
 def test_a_word_that_is_no_utf8_is_told_by_its_bytes() -> None:

@@ -18,7 +18,7 @@ from toolnotary_verifier.arguments import CommandLine, Word
 from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
 from toolnotary_verifier.codeloading import code_loading
 from toolnotary_verifier.commandline import program_name, take_apart
-from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.secrecy import MASK, mask_url
 
@@ -183,45 +183,12 @@ class Launch(NamedTuple):
         return tuple(lines)
 
 
-def startable(recorded: JsonObject, *, base: Path, environment: Mapping[str, str]) -> list[str]:
-    """The command to start from what a lockfile recorded.
-
-    Raises:
-        CannotTell: `launch-masked` if a secret, code or variable of the command line is not at hand;
-            `launch-remote` if it is a URL.
-    """
-    argv = recorded.get("argv")
-    if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
-        raise CannotTell("launch-remote", "what was recorded is no command line")
-    words = []
-    for word in argv:
-        expanded = os.path.expandvars(word) if environment is os.environ else _expanded(word, environment)
-        if MASK in expanded or "sha256:" in expanded[:7] or "${" in expanded:
-            raise CannotTell(
-                "launch-masked",
-                "the recorded command line leaves out a secret, a piece of code or a variable",
-                remedy="give the command behind --",
-            )
-        if expanded.startswith("./"):
-            expanded = str(base / expanded[2:])
-        elif expanded.startswith("~/"):
-            expanded = str(Path(environment.get("HOME") or Path.home()) / expanded[2:])
-        words.append(expanded)
-    return words
-
-
 def _text(word: str) -> str:
     """A word without lone surrogates, by which Python stands in for bytes that are no UTF-8."""
     try:
         return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:
         return word.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _expanded(word: str, environment: Mapping[str, str]) -> str:
-    for name, value in environment.items():
-        word = word.replace("${" + name + "}", value)
-    return word
 
 
 def _quoted(word: str) -> str:

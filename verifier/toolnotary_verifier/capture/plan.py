@@ -7,7 +7,7 @@ of other profiles: equal content under other circumstances says more than a repe
 """
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from toolnotary_verifier.capture.held_back import refuse_identity
 from toolnotary_verifier.capture.inspection import inspect
 from toolnotary_verifier.capture.look import CAPABLE, REVISIONS
 from toolnotary_verifier.capture.origin import origin
+from toolnotary_verifier.capture.relocation import with_absolute_paths
 from toolnotary_verifier.capture.source import CommandSource, Source
 from toolnotary_verifier.capture.stability import Unstable, unstable
 from toolnotary_verifier.definition import Kind
@@ -247,23 +248,3 @@ def _older(revision: str) -> tuple[str, ...]:
 
 def _digests(surface: Surface) -> Mapping[tuple[Kind, str], Digest]:
     return {key: definition.digest for key, definition in surface.definitions.items()}
-
-
-def with_absolute_paths(argv: Sequence[str], base: Path) -> tuple[str, ...]:
-    """`argv` with its relative paths made absolute, so that it means the same in another directory.
-
-    A path is what exists below `base` and looks like one: a separator in it, a file with a suffix, or `.`; a
-    word that happens to be the name of a folder is left alone.
-    """
-    return tuple(str(base / part) if _is_relative_path(part, base) else part for part in argv)
-
-
-def _is_relative_path(part: str, base: Path) -> bool:
-    try:
-        path = Path(part)
-        if not part or path.is_absolute() or not (base / path).exists():
-            return False
-        is_spelled_as_path = part in (".", "..") or part.startswith("./") or len(path.parts) > 1
-        return is_spelled_as_path or (bool(path.suffix) and (base / path).is_file())
-    except (OSError, ValueError):
-        return False  # too long for a path, or with a NUL in it

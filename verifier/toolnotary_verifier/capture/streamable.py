@@ -6,18 +6,18 @@ no server can slip a listing into another stream. Redirects stay within the orig
 is read, and one deadline holds for all of it.
 """
 
-import ssl
 import time
 from collections import deque
 from collections.abc import Callable
-from http.client import HTTPException, HTTPResponse
-from typing import Final
+from http.client import HTTPResponse
 from urllib.parse import urljoin
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject, parse_message, plain, serialize
 from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.endpoint import Connection, Endpoint, Proxy, trust
-from toolnotary_verifier.capture.events import Events
+from toolnotary_verifier.capture.event_stream import EventStream
+from toolnotary_verifier.capture.failure import BROKEN, broken_off
+from toolnotary_verifier.capture.headers import credentials, session_id
 from toolnotary_verifier.capture.source import UrlSource
 from toolnotary_verifier.capture.transport import StatusError
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput
@@ -27,17 +27,9 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.secrecy import mask_url
 
 _REDIRECTS = 3
-# What `http.client` and its socket raise at a peer; ValueError is its answer to a chunk of negative size.
-_BROKEN: Final = (OSError, HTTPException, ValueError)
-_CHUNK = 64 << 10
 _ERROR_BYTES = 64 << 10
 _MAX_READ = 4096
 _GOODBYE_SECONDS = 2.0
-_MAX_SESSION = 1024
-# Headers that this transport writes itself (all of Mcp-* besides).
-_OURS = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
-)
 
 
 class StreamableHttp:
@@ -54,7 +46,7 @@ class StreamableHttp:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._endpoint = Endpoint.parse(source.url)
-        self._headers = _credentials(source, self._endpoint)
+        self._headers = credentials(source, self._endpoint)
         self._proxy = Proxy.for_endpoint(self._endpoint, source.environment)
         self._tls = trust(source.ca_file) if self._endpoint.scheme == "https" else None
         self._concealed = Concealed.of(source)
@@ -62,7 +54,7 @@ class StreamableHttp:
         self._clock = clock
         self._session: str | None = None
         self._frames: deque[bytes] = deque()
-        self._stream: _Stream | None = None
+        self._stream: EventStream | None = None
         self.server = escape(mask_url(source.url), limit=200)
         self.protocol_version: str | None = None
 
@@ -92,8 +84,8 @@ class StreamableHttp:
                 return None
             except InvalidInput as error:
                 raise InvalidInput(error.code, f"{self.server}: {error.message}") from None
-            except _BROKEN as error:
-                raise self._failure(error) from None
+            except BROKEN as error:
+                raise broken_off(self.server, error) from None
             if chunk is None:
                 self._drop()
                 return None
@@ -183,30 +175,10 @@ class StreamableHttp:
             connection = Connection.open(endpoint, proxy=self._proxy, tls=self._tls, deadline=deadline)
             connection.http.request(method, endpoint.target, body=body, headers=headers)
             return connection, connection.http.getresponse()
-        except _BROKEN as error:
+        except BROKEN as error:
             if connection is not None:
                 connection.close()
-            raise self._failure(error) from None
-
-    def _failure(self, error: OSError | HTTPException | ValueError) -> CannotTell | InvalidInput:
-        if isinstance(error, TimeoutError):
-            message = f"{self.server}: no answer in time"
-            return CannotTell("no-answer", message, remedy="give it more time, or see whether it is up")
-        if isinstance(error, ssl.SSLCertVerificationError):
-            why = escape(error.verify_message, limit=200)
-            return CannotTell(
-                "tls",
-                f"{self.server}: its certificate is not accepted: {why}",
-                remedy="--ca-file adds an authority",
-            )
-        if isinstance(error, ssl.SSLError):
-            message = f"{self.server}: no TLS connection: {error.reason or 'broken off'}"
-            return CannotTell("tls", message, remedy="see that its port speaks TLS; http:// is for loopback")
-        if isinstance(error, OSError):
-            why = (error.strerror or "the connection broke off").lower()
-            message = f"{self.server}: {escape(why, limit=200)}"
-            return CannotTell("unreachable", message, remedy="check the URL and the network")
-        return InvalidInput("not-http", f"{self.server}: its answer is not HTTP/1.1: {type(error).__name__}")
+            raise broken_off(self.server, error) from None
 
     # Responses
 
@@ -219,7 +191,7 @@ class StreamableHttp:
         if not is_request or response.status == 202:  # accepted: an answer can no longer come
             return
         if message["method"] == "initialize":
-            self._session = _session(response, self.server)
+            self._session = session_id(response, self.server)
         kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
         encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()
         if encoding != "identity":
@@ -231,7 +203,7 @@ class StreamableHttp:
         if kind == "application/json":
             self._frames.append(self._body(response))
         elif kind == "text/event-stream":
-            self._stream = _Stream(connection, response, self._limits)
+            self._stream = EventStream(connection, response, self._limits)
         else:
             shown = escape(kind, limit=80) or "no type"
             raise InvalidInput(
@@ -244,8 +216,8 @@ class StreamableHttp:
         most = self._limits.frame_bytes
         try:
             body = response.read(most + 1)
-        except _BROKEN as error:
-            raise self._failure(error) from None
+        except BROKEN as error:
+            raise broken_off(self.server, error) from None
         if len(body) > most:
             raise InvalidInput("too-large", f"{self.server}: an answer has more than {most} bytes")
         return body
@@ -256,7 +228,7 @@ class StreamableHttp:
         try:
             body = response.read(_ERROR_BYTES)
             parsed = parse_message(body)
-        except (*_BROKEN, CanonicalError):
+        except (*BROKEN, CanonicalError):
             parsed = None
         error = parsed.get("error") if isinstance(parsed, dict) else None
         if isinstance(error, dict):
@@ -280,62 +252,3 @@ class StreamableHttp:
         if self._stream is not None:
             self._stream.connection.close()
             self._stream = None
-
-
-class _Stream:
-    """The event stream of one response."""
-
-    def __init__(self, connection: Connection, response: HTTPResponse, limits: Limits) -> None:
-        self.connection = connection
-        self._response = response
-        self._events = Events(max_bytes=limits.frame_bytes)
-        self._left = limits.line_bytes
-
-    def read(self, deadline: float) -> list[bytes] | None:
-        """The events that one more read completes; None at the end of the stream."""
-        self.connection.deadline = deadline
-        chunk = self._response.read1(_CHUNK)
-        if not chunk:
-            return None
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise InvalidInput("too-large", "an event stream that does not end")
-        return list(self._events.feed(chunk))
-
-
-def _credentials(source: UrlSource, endpoint: Endpoint) -> dict[str, str]:
-    """The headers of the person who asks, checked before anything is sent.
-
-    Raises:
-        ConfigurationError: `header`; `insecure-url` if they would cross a network in the clear.
-    """
-    headers = dict(source.headers)
-    if endpoint.authorization is not None:
-        headers["Authorization"] = endpoint.authorization
-    for name, value in headers.items():
-        if (
-            name.lower() in _OURS
-            or name.lower().startswith("mcp-")
-            or not name.replace("-", "").replace("_", "").isalnum()
-        ):
-            message = f"a header {escape(name, limit=80)} cannot be set"
-            raise ConfigurationError("header", message, remedy="leave out what the protocol sets itself")
-        if not value or not all(" " <= character <= "~" for character in value):
-            message = f"the value of header {name} is empty, or not visible ASCII"
-            raise ConfigurationError("header", message, remedy="check the variable that holds it")
-    if headers and not endpoint.is_protected:
-        raise ConfigurationError(
-            "insecure-url",
-            f"{endpoint.shown} is plain http beyond this machine: the network could read credentials",
-            remedy="use https, or a tunnel to a port on this machine",
-        )
-    return headers
-
-
-def _session(response: HTTPResponse, server: str) -> str | None:
-    session = response.getheader("Mcp-Session-Id")
-    if session is None:
-        return None
-    if not 0 < len(session) <= _MAX_SESSION or not all("!" <= character <= "~" for character in session):
-        raise InvalidInput("session-id", f"{server}: its session id is too long, or not visible ASCII")
-    return session

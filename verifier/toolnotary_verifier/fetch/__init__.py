@@ -6,7 +6,7 @@ that is down, slow, hostile or not a registry at all ends in a typed error withi
 bytes asked for by digest have that digest. The protocol is docs/reference/registry-api.md.
 """
 
-from toolnotary_verifier.fetch.answers import PublishedVersion
-from toolnotary_verifier.fetch.registry import Publication, Registry, SignedManifest
+from toolnotary_verifier.fetch.answers import Publication, PublishedVersion, SignedManifest
+from toolnotary_verifier.fetch.registry import Registry
 
 __all__ = ["Publication", "PublishedVersion", "Registry", "SignedManifest"]

@@ -81,6 +81,30 @@ class PublishedVersion:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedManifest:
+    """A manifest and its bundle, byte for byte what the digests name; not verified yet."""
+
+    published: PublishedVersion
+    manifest: bytes
+    bundle: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """A version that is in the registry.
+
+    Attributes:
+        published: what the registry serves, read back from it.
+        created: whether it was not there before.
+        url: where it is.
+    """
+
+    published: PublishedVersion
+    created: bool
+    url: str
+
+
 def strange(origin: str, what: str) -> CannotTell:
     """The error of an answer that no registry gives.
 

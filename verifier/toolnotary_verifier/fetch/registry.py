@@ -8,7 +8,6 @@ Every call ends within its deadline. "The registry says no" (`Refused`) and "the
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,9 @@ from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.fetch.address import Address
 from toolnotary_verifier.fetch.answers import (
     ANSWER_BYTES,
+    Publication,
     PublishedVersion,
+    SignedManifest,
     document,
     failure,
     page,
@@ -34,30 +35,6 @@ _MAX_PAGES = 100
 _SEGMENT = re.compile(r"[A-Za-z0-9_~+-][A-Za-z0-9._~+-]*")  # never a dot segment, nothing to be encoded
 _LIES = "do not rely on this registry, and tell its operator"
 _ROLLED_BACK = "ask the publisher or another registry before you accept anything from here"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedManifest:
-    """A manifest and its bundle, byte for byte what the digests name; not verified yet."""
-
-    published: PublishedVersion
-    manifest: bytes
-    bundle: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
-    """A version that is in the registry.
-
-    Attributes:
-        published: what the registry serves, read back from it.
-        created: whether it was not there before.
-        url: where it is.
-    """
-
-    published: PublishedVersion
-    created: bool
-    url: str
 
 
 class Registry:
