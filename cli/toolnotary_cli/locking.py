@@ -112,8 +112,9 @@ class Locking:
     def _see(self, source: Source | None, argv: Sequence[str]) -> tuple[Seen, list[str]]:
         """What there is to pin; a server is looked at twice, in fresh processes."""
         if source is not None and is_file(source):
-            launch = launch_of(self._project, one_source(None, argv)) if argv else None
-            return Seen(look(self._project, source).surface, launch), []
+            launched = one_source(None, argv) if argv else None
+            launch = None if launched is None else launch_of(self._project, launched)
+            return Seen(look(self._project, source, launched=launched).surface, launch), []
         given = one_source(None, argv) if source is None else source
         if source is not None and argv:
             raise ConfigurationError(

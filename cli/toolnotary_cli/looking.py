@@ -39,11 +39,22 @@ def launch_of(project: "Project", source: Source) -> "Launch | None":
     return Launch.from_url(source.url)
 
 
-def look(project: "Project", source: Source, *, offline: bool = False) -> Seen:
+def look(
+    project: "Project", source: Source, *, launched: Source | None = None, offline: bool = False
+) -> Seen:
     """Read a source of one surface; a command is started.
+
+    Nothing comes from here that repeats a secret which the server was given: it would be shown and pinned.
+
+    Args:
+        project: the files.
+        source: what to read.
+        launched: how the server of a saved listing is started or reached, where that is known.
+        offline: open no socket.
 
     Raises:
         ConfigurationError: `source` if it holds several surfaces.
+        Refused: `secret-in-surface`.
         InvalidInput, CannotTell: see `subject.load`.
     """
     from toolnotary_cli.subject import ALONE, load
@@ -55,7 +66,19 @@ def look(project: "Project", source: Source, *, offline: bool = False) -> Seen:
             "source", f"{subject.label} holds several profiles", remedy="name one: FILE#PROFILE"
         )
     surface = subject.surfaces.get(ALONE) or next(iter(subject.surfaces.values()))
+    if launched is not None:
+        _refuse_secrets(launched, surface)
     return Seen(surface, launch)
+
+
+def _refuse_secrets(launched: Source, surface: Surface) -> None:
+    from toolnotary_verifier.capture.concealed import Concealed
+    from toolnotary_verifier.capture.source import CommandSource, UrlSource
+
+    if isinstance(launched, Command):
+        Concealed.of(CommandSource(argv=launched.argv)).refuse_in(surface)
+    if isinstance(launched, Url):
+        Concealed.of(UrlSource(url=launched.url)).refuse_in(surface)
 
 
 def entry_launch(project: "Project", entry: "Entry") -> "Launch":
@@ -85,6 +108,16 @@ def entry_source(project: "Project", entry: "Entry") -> Source:
     from toolnotary_verifier.relaunch import startable
 
     return Command(tuple(startable(entry.recorded, base=_base(project), environment=dict(os.environ))))
+
+
+def recorded_source(project: "Project", entry: "Entry") -> Source:
+    """What is known of how a lockfile entry's server is started, secrets left out where they must be."""
+    try:
+        return entry_source(project, entry)
+    except CannotTell:
+        argv = entry.recorded.get("argv")
+        words = argv if isinstance(argv, list) else []
+        return Command(tuple(str(word) for word in words) or (entry.server,))
 
 
 def is_file(source: Source) -> bool:

@@ -6,9 +6,10 @@ that is not masked ends in a file that is committed. Placeholders such as `${TOK
 """
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 MASK: Final = "***"
 
@@ -99,6 +100,30 @@ def mask_url(url: str) -> str:
     user = f"{MASK}@" if "@" in parts.netloc else ""
     query = f"?{MASK}" if parts.query else ""
     return f"{parts.scheme}://{user}{host}{'/'.join(segments)}{query}"
+
+
+def credentials(text: str) -> Iterator[str]:
+    """What `mask` takes for a secret inside of `text`, each without what stands around it."""
+    for bearer in _BEARER.finditer(text):
+        yield bearer[0].split()[1]
+    for issued in _ISSUED.finditer(text):
+        yield issued[0]
+    for url in _URL.finditer(text):
+        yield from url_credentials(url[0])
+
+
+def url_credentials(url: str) -> Iterator[str]:
+    """What `mask_url` leaves out of a URL, part by part, as it is written and decoded."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    query = [one.partition("=")[2] for one in re.split("[&;]", parts.query)]
+    path = [one for one in parts.path.split("/") if _looks_random(one) or _ISSUED.search(one)]
+    for written in (user, password, parts.query, *query, *path, parts.fragment):
+        yield from {written, unquote(written)}
+    yield from (value for _, value in parse_qsl(parts.query))
 
 
 def _looks_random(text: str) -> bool:

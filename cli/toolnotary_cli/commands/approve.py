@@ -152,17 +152,18 @@ def _look(
     project: "Project", server: str, given: "Source | None", *, start: bool, offline: bool
 ) -> "tuple[Seen, Launch]":
     """What the server shows, and the launch that it is pinned under."""
-    from toolnotary_cli.looking import entry_launch, entry_source, look
+    from toolnotary_cli.looking import entry_launch, entry_source, is_file, look, recorded_source
     from toolnotary_cli.prompt import confirm
     from toolnotary_cli.source import Command
 
-    seen = look(project, given, offline=offline) if given is not None else None
-    if seen is not None and seen.launch is not None:
-        return seen, seen.launch
+    if given is not None and not is_file(given):
+        seen = look(project, given, offline=offline)
+        if seen.launch is not None:
+            return seen, seen.launch
     entry = _entry(project, server)
     launch = entry_launch(project, entry)
-    if seen is not None:
-        return seen, launch
+    if given is not None:
+        return look(project, given, launched=recorded_source(project, entry)), launch
     recorded = entry_source(project, entry)
     if isinstance(recorded, Command) and not start and not confirm(f"start {launch.display} ?"):
         raise click.Abort

@@ -4,17 +4,19 @@
 A server that fails likes to print what it was given, and one that is told to can put it into a description.
 """
 
+import contextlib
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
-from urllib.parse import parse_qsl, unquote, urlsplit
 
+from toolnotary_verifier.arguments import Word, arguments
 from toolnotary_verifier.canonical import CanonicalError, JsonValue, canonical_bytes
 from toolnotary_verifier.capture.source import CommandSource, Source, UrlSource
 from toolnotary_verifier.commandline import take_apart
 from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.secrecy import MASK, mask, names_secret
+from toolnotary_verifier.secrecy import MASK, credentials, mask, names_secret, url_credentials
 from toolnotary_verifier.surface import Surface
 
 _MIN_MASKED = 4  # a shorter value would mask half of every text
@@ -30,9 +32,12 @@ class Concealed:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Of a command, what its line masks and variables whose name or value says that they are secret.
+        """The secrets of a command or URL.
 
-        Of a URL, its user, password and query, and all header values.
+        Of a command, what its line masks, variables whose name or value says that they are secret, and what
+        stands in either: the password of an address, the members of a configuration in JSON.
+        Of a URL, its user, password, query and fragment, the segments of its path that look like secrets,
+        and all header values.
         """
         return cls(_of_command(source) if isinstance(source, CommandSource) else _of_url(source))
 
@@ -42,48 +47,75 @@ class Concealed:
             text = text.replace(value, MASK)
         return text
 
-    def refuse_in(self, surface: Surface) -> None:
-        """Refuse a surface that repeats a secret: it would be published with it.
+    def refuse_in(self, surface: Surface) -> Surface:
+        """The surface itself, which repeats no secret: it would be pinned, shown or published with it.
 
         Raises:
             Refused: `secret-in-surface`.
         """
         for definition in surface.definitions.values():
-            if self._is_in(definition.value):
-                raise _repeated(f"{definition.kind} {escape(definition.name, limit=80)}")
+            if self._is_among(definition.canonical):
+                # Masked before it is cut: half a secret is no secret that `mask` would know.
+                name = escape(self.mask(definition.name), limit=80)
+                raise _repeated(f"{definition.kind} {name}")
         for fault in surface.faults:
             if self._is_in([fault.name, fault.message]):
                 raise _repeated(f"a {fault.kind} that cannot be read")
         if self._is_in(surface.server_info) or self._is_in(surface.capabilities):
             raise _repeated("serverInfo or the capabilities")
+        return surface
 
     def _is_in(self, value: JsonValue) -> bool:
-        text = canonical_bytes([value], max_depth=1 << 10)
+        return self._is_among(canonical_bytes([value], max_depth=1 << 10))
+
+    def _is_among(self, text: bytes) -> bool:
         return any(one in text for one in self._spelled)
 
 
-def _of_command(source: CommandSource) -> list[str]:
-    hidden = Counter(source.argv) - Counter(word.recorded for word in take_apart(source.argv).words)
-    return [part for word in hidden for part in _parts(word)] + _variables(source.environment)
+def _of_command(source: CommandSource) -> Iterator[str]:
+    yield from _hidden(source.argv, take_apart(source.argv).words)
+    for name, value in source.environment.items():
+        if names_secret(name) or mask(value) == MASK:
+            yield value
+        yield from _inside(value)
 
 
-def _of_url(source: UrlSource) -> list[str]:
-    headers = [part for value in source.headers.values() for part in (value, *value.split())]
-    try:
-        parts = urlsplit(source.url)
-    except ValueError:
-        return headers
-    user = [unquote(one) for one in (parts.username, parts.password) if one]
-    return [*headers, *user, *(value for _, value in parse_qsl(parts.query))]
+def _of_url(source: UrlSource) -> Iterator[str]:
+    yield from url_credentials(source.url)
+    for value in source.headers.values():
+        yield from (value, *value.split())
 
 
-def _parts(word: str) -> list[str]:
-    """A masked word, and what it may hide behind its `=` or `: `."""
-    return [word, word.partition("=")[2], word.partition(": ")[2], *word.split()]
+def _hidden(words: Sequence[str], told: Iterable[Word]) -> Iterator[str]:
+    """The words that are recorded otherwise than they stand, and what they may hide."""
+    for word in Counter(words) - Counter(one.recorded for one in told):
+        yield from (word, word.partition("=")[2])
+        header = word.partition(": ")[2]
+        yield from (header, *header.split())
+        yield from _inside(word)
 
 
-def _variables(environment: Mapping[str, str]) -> list[str]:
-    return [value for name, value in environment.items() if names_secret(name) or mask(value) == MASK]
+def _inside(text: str) -> Iterator[str]:
+    """The secrets in a text that is more than one: an address, a configuration, a piece of code."""
+    yield from credentials(text)
+    if text.startswith(("{", "[")):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield from _members(json.loads(text))
+    pieces = text.split()
+    if len(pieces) > 1:  # a command line, or code with one in it
+        yield from _hidden(pieces, arguments(pieces))
+
+
+def _members(value: JsonValue, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, held in value.items():
+            yield from _members(held, key)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _members(held, name)
+    elif isinstance(value, str) and (names_secret(name) or mask(value) != value):
+        yield value
+        yield from _inside(value)
 
 
 def _spelled(value: str) -> bytes:
@@ -103,5 +135,5 @@ def _repeated(where: str) -> Refused:
     return Refused(
         "secret-in-surface",
         f"{where} repeats a secret that the server was given",
-        remedy="capture it with a value that is no secret, or mend the server",
+        remedy="start it with a value that is no secret, or mend the server",
     )

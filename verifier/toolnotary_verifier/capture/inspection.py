@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolnotary_verifier.canonical import JsonValue
+from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.conversation import Conversation
 from toolnotary_verifier.capture.look import REVISIONS, Look
 from toolnotary_verifier.capture.source import CommandSource, Source
@@ -26,6 +27,9 @@ def inspect(
 ) -> Surface:
     """What the server says of itself, seen once, over a connection (and a process) of its own.
 
+    No surface comes from here that repeats a secret of its source: whoever looks pins it, shows it, or
+    publishes it.
+
     Args:
         source: what to start or to connect to.
         revisions: protocol revisions to ask for, newest first; the first that the server speaks is used.
@@ -40,8 +44,10 @@ def inspect(
             `listing-refused`.
         InvalidInput: an answer that cannot be used: not JSON, too large, too deep, `listing-shape`,
             `listing-limit`, `cursor-loop`, `content-type`, `not-http`.
+        Refused: `secret-in-surface`.
         ConfigurationError: `url`, `header`, `insecure-url`, `ca-file`, `proxy`.
     """
+    concealed = Concealed.of(source)
     declared: dict[str, JsonValue] = {name: {} for name in capabilities}
     older = tuple(revision for revision in revisions if revision in HANDSHAKE)
     asked = [revisions, older] if STATELESS in revisions and older else [revisions]
@@ -50,7 +56,7 @@ def inspect(
         talk = Conversation(transport, capabilities=declared, limits=limits)
         look = Look(talk, declared=declared, limits=limits)
         try:
-            return look.read(asked.pop(0))
+            return concealed.refuse_in(look.read(asked.pop(0)))
         except CannotTell as error:
             # Some servers of the handshake era end when something else than `initialize` comes first.
             if error.code != "server-ended" or look.opening or not asked:

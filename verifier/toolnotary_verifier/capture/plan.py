@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.capture.concealed import Concealed
 from toolnotary_verifier.capture.held_back import refuse_identity
 from toolnotary_verifier.capture.inspection import inspect
 from toolnotary_verifier.capture.look import CAPABLE, REVISIONS
@@ -82,6 +81,7 @@ def capture(
     Raises:
         CannotTell: the server could not be inspected, or not completely (see `inspect`).
         InvalidInput: an answer that cannot be used.
+        Refused: `secret-in-surface`.
         ConfigurationError: `identity-at-hand`, before anything is started; `url` and the like.
     """
     if isinstance(source, CommandSource):
@@ -144,10 +144,6 @@ class _Plan:
             profiles[name] = (about, tuple(looks))
             for found in unstable(name, looks):
                 changing.setdefault((found.kind, found.name), found)
-        concealed = Concealed.of(self._source)
-        for looks in self._seen.values():
-            for surface in looks:
-                concealed.refuse_in(surface)
         artifacts, remotes = origin(self._source)
         if all(surface.is_empty for looks in self._seen.values() for surface in looks):
             self._notes.append("it advertises nothing at all, which every look confirms")
