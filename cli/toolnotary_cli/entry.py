@@ -9,7 +9,7 @@ one of those below is left to click, which reads the same options in `commands/r
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from toolnotary_cli import exits
 
@@ -17,13 +17,8 @@ from toolnotary_cli import exits
 _OPTIONS: Final = {"--server": None, "--lockfile": "TOOLNOTARY_LOCKFILE", "--policy": "TOOLNOTARY_POLICY"}
 
 
-class Run(NamedTuple):
-    """What `toolnotary run` was asked to do; empty values are absent."""
-
-    argv: tuple[str, ...]
-    server: str
-    lockfile: str
-    policy: str
+# The command behind `--`, and the values of the options above; an empty one is absent.
+Run = tuple[tuple[str, ...], str, str, str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from toolnotary_cli.main import main as through_click
 
         return through_click(words)
-    return exits.guard(lambda: _guard(run))
+    return exits.guard(lambda: _guard(*run))
 
 
 def plain_run(words: Sequence[str]) -> Run | None:
@@ -54,17 +49,17 @@ def plain_run(words: Sequence[str]) -> Run | None:
     given |= dict(zip(names, before[1::2], strict=True))
     if any(value.startswith("-") or not value for value in before[1::2]) or at + 1 == len(words):
         return None
-    return Run(tuple(words[at + 1 :]), *given.values())
+    return tuple(words[at + 1 :]), given["--server"], given["--lockfile"], given["--policy"]
 
 
-def _guard(run: Run) -> int:
+def _guard(argv: tuple[str, ...], server: str, lockfile: str, policy: str) -> int:
     from pathlib import Path
 
     from toolnotary_cli.guarding import guard
 
     return guard(
-        run.argv,
-        server=run.server or None,
-        lockfile=Path(run.lockfile) if run.lockfile else None,
-        policy=Path(run.policy) if run.policy else None,
+        argv,
+        server=server or None,
+        lockfile=Path(lockfile) if lockfile else None,
+        policy=Path(policy) if policy else None,
     )

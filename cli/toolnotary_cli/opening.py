@@ -47,7 +47,7 @@ def open_project(
     personal = places.lockfile(None, project=False)
     if server is None or lockfile is not None or found == personal or project.lockfile.named(server):
         return project
-    own = open_project(lockfile=personal, policy=policy, nearby=nearby)
+    own = project.with_lockfile(personal)
     return own if own.lockfile.named(server) else project
 
 

@@ -3,7 +3,7 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import click
 
@@ -13,10 +13,11 @@ Format = Literal["text", "json"]
 Look = Literal["good", "bad", "warn", "dim", "strong"]
 
 
-class Output(NamedTuple):
+class Output:
     """Where one command's result goes and in which form; made by `options.output`."""
 
-    format: Format
+    def __init__(self, form: Format) -> None:
+        self.format: Format = form
 
     @property
     def is_json(self) -> bool:

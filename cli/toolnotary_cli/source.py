@@ -17,7 +17,6 @@ command may be given after `--` in its place. Parsing touches nothing but file n
 
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -26,8 +25,8 @@ from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
 
 STDIO = "stdio:"
-_URL = re.compile(r"https?://", re.IGNORECASE)
-_PUBLISHED = re.compile(r"([a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+)@(.+)", re.DOTALL)
+_URL = ("http://", "https://")
+_PUBLISHED = r"(?s)([a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+)@(.+)"  # compiled when first needed
 _FORMS = "expected a file, -, a URL, 'stdio:COMMAND ARG...' or NAME@VERSION"
 
 
@@ -88,12 +87,12 @@ def parse(text: str) -> Source:
         return Saved((Path(text),))
     if text.startswith(STDIO):
         return _command(_words(text.removeprefix(STDIO)))
-    if _URL.match(text):
+    if text.lower().startswith(_URL):
         return Url(text)
     found = _files(text)
     if found is not None:
         return found
-    published = _PUBLISHED.fullmatch(text)
+    published = re.fullmatch(_PUBLISHED, text)
     if published:
         return Published(published[1], published[2])
     what = "it is a folder" if _is_folder(text) else "there is no such file"
@@ -122,6 +121,8 @@ def _command(argv: Sequence[str]) -> Command:
 
 
 def _words(text: str) -> list[str]:
+    import shlex
+
     try:
         if os.name == "nt":  # a backslash is part of a path there, quotes still group
             return [word.strip('"') for word in shlex.split(text, posix=False)]

@@ -194,6 +194,19 @@ def test_a_clone_needs_the_users_acceptance_or_the_word_of_the_build(
     assert not (bench.folder / "another").exists()
 
 
+def test_the_review_of_a_project_accepts_nothing_in_the_personal_lockfile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.pin()
+    another = bench.folder / "another"
+    another.mkdir()
+    (bench.folder / "toolnotary.lock").rename(another / "toolnotary.lock")
+    check = ("check", bench.listing(FIND, LOSE), "--server", "files")
+    assert bench.run(*check, "--accept-project", "--lockfile", str(another / "toolnotary.lock"))[0] == 0
+    monkeypatch.setenv("TOOLNOTARY_HOME", str(another))
+    assert bench.run(*check, "--accept-project")[0] == 1
+
+
 def test_a_policy_that_loosens_is_told_and_does_not_count(bench: Bench) -> None:
     bench.pin()
     Path("toolnotary.toml").write_text("[verdicts]\nupgrade = 'note'\n", encoding="utf-8")

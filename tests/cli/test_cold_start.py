@@ -85,5 +85,18 @@ def test_judging_a_saved_listing_loads_no_launch_no_manifest_and_nothing_that_co
     code, modules = loaded("check", str(listing), "--server", "files")
     assert code == 1
     assert not modules & (HEAVY - {"orjson"})
+    assert "shlex" not in modules
     ours = {name.removeprefix("toolnotary_verifier.") for name in modules}
     assert not ours & {"capture", "contents", "files", "keys", "launch", "manifest", "policy_file", "verify"}
+
+
+def test_what_a_command_loaded_is_not_looked_through_for_garbage_when_it_ends() -> None:
+    script = (
+        "import atexit, gc;"
+        "atexit.register(lambda: print(len(gc.get_objects()), gc.get_freeze_count()));"
+        "from toolnotary_cli.main import main;"
+        "main(['--version'])"
+    )
+    left, frozen = map(int, printed_by(script).split()[2:])
+    assert left < 100
+    assert frozen > 10_000

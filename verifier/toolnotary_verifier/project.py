@@ -60,14 +60,27 @@ class Project(NamedTuple):
             accepted=known.history.values,
             accept_project=accept_project,
         )
-        folder, own = _objects(lockfile), _objects(state)
         return cls(
             lockfile_path=lockfile,
             lockfile=Lockfile.load(lockfile),
-            objects=Objects(folder, fallbacks=() if own == folder else (own,)),
+            objects=_beside(lockfile, state),
             policy=policy,
             state=known,
             accept_project=accept_project,
+        )
+
+    def with_lockfile(self, path: Path) -> "Project":
+        """The user's own lockfile under the same policy and state; no review of a project accepts its pins.
+
+        Raises:
+            InvalidInput: `lockfile-*`.
+            ConfigurationError: `lockfile-unreadable`.
+        """
+        return self._replace(
+            lockfile_path=path,
+            lockfile=Lockfile.load(path),
+            objects=_beside(path, self.state.path),
+            accept_project=False,
         )
 
     @property
@@ -117,6 +130,11 @@ class Project(NamedTuple):
             key = PublicKey.from_pem(pem.encode("ascii"))
             keys[key.key_id] = key
         return keys
+
+
+def _beside(lockfile: Path, state: Path) -> Objects:
+    folder, own = _objects(lockfile), _objects(state)
+    return Objects(folder, fallbacks=() if own == folder else (own,))
 
 
 def _objects(file: Path) -> Path:

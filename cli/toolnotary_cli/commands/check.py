@@ -100,7 +100,7 @@ class _Look:
 
         def seen() -> "Seen":
             self._refuse_other_launch(named, launch)
-            return look(self._project, source, offline=self._offline)
+            return look(self._project, source, registry=self._registry, offline=self._offline)
 
         return self._row(server, shown, seen)
 
@@ -179,8 +179,11 @@ class _Look:
             offered = offers(
                 self._project, server, registry=self._registry, offline=self._offline, output=self._output
             )
-            candidates = [signed.verified for signed in offered]
-            judgement = decide(server, seen.surface, pins, policy=self._project.policy, candidates=candidates)
+            if offered:
+                candidates = [signed.verified for signed in offered]
+                judgement = decide(
+                    server, seen.surface, pins, policy=self._project.policy, candidates=candidates
+                )
         return Row(server=server, launch=launch, judgement=judgement)
 
 

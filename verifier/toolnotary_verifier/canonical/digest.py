@@ -7,7 +7,7 @@ from typing import Self
 
 from toolnotary_verifier.errors import InvalidInput
 
-_TEXT = re.compile(r"sha256:[0-9a-f]{64}")
+_TEXT = r"sha256:[0-9a-f]{64}"  # compiled when first needed
 
 
 class Digest(str):
@@ -27,7 +27,7 @@ class Digest(str):
         Raises:
             InvalidInput: `bad-digest`, if it is not exactly `sha256:` and 64 lower-case hex digits.
         """
-        if not isinstance(text, str) or not _TEXT.fullmatch(text):
+        if not isinstance(text, str) or not re.fullmatch(_TEXT, text):
             raise InvalidInput("bad-digest", "expected sha256: and 64 lower-case hex digits")
         return cls(text)
 

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a value leaves `jcs-exact/1`: the slow search for the place, after a writer has failed."""
 
-import re
 from collections.abc import Iterator
 
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonValue
 from toolnotary_verifier.canonical.number import exact_real, integer_text, real_text
 from toolnotary_verifier.escape import escape
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 NO_STACK = "nested too deeply for the stack that is left"
 # Characters of one member name that an error message repeats.
 _SHOWN = 60
@@ -77,7 +75,11 @@ def too_deep(max_depth: int) -> str:
 
 def is_unicode(text: str) -> bool:
     """Whether a string holds no lone surrogate."""
-    return text.isascii() or not _SURROGATE.search(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_literal(value: JsonValue) -> bool:

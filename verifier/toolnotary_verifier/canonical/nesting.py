@@ -11,7 +11,7 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 # In a longer text there are too many brackets for their number alone to tell its depth.
 _SHORT = 16_384
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_TOKEN = rb'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]'  # compiled when first needed
 
 
 def opening_brackets(text: bytes) -> int:
@@ -39,7 +39,7 @@ def is_deeper(text: bytes, limit: int) -> bool:
 def offset_of_depth(text: bytes, limit: int) -> int:
     """The byte offset of the bracket that opens level `limit + 1`, or the length of the text if none does."""
     depth = 0
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text):
         depth += _STEP.get(text[token.start()], 0)
         if depth > limit:
             return token.start()
