@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_cli.source import Command, Saved, Source, Url
-from toolnotary_verifier.errors import CannotTell, ConfigurationError
+from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -40,7 +40,12 @@ def launch_of(project: "Project", source: Source) -> "Launch | None":
 
 
 def look(
-    project: "Project", source: Source, *, launched: Source | None = None, offline: bool = False
+    project: "Project",
+    source: Source,
+    *,
+    launched: Source | None = None,
+    registry: str | None = None,
+    offline: bool = False,
 ) -> Seen:
     """Read a source of one surface; a command is started.
 
@@ -50,22 +55,20 @@ def look(
         project: the files.
         source: what to read.
         launched: how the server of a saved listing is started or reached, where that is known.
+        registry: the value of `--registry`, for a published version; else policy names it.
         offline: open no socket.
 
     Raises:
-        ConfigurationError: `source` if it holds several surfaces.
+        ConfigurationError: `source-part` if it holds several profiles; `registry-needed`.
         Refused: `secret-in-surface`.
         InvalidInput, CannotTell: see `subject.load`.
     """
-    from toolnotary_cli.subject import ALONE, load
+    from toolnotary_cli.subject import load
 
     launch = launch_of(project, source)
-    subject = load(source, offline=offline, limits=project.policy.limits)
-    if len(subject.surfaces) != 1:
-        raise ConfigurationError(
-            "source", f"{subject.label} holds several profiles", remedy="name one: FILE#PROFILE"
-        )
-    surface = subject.surfaces.get(ALONE) or next(iter(subject.surfaces.values()))
+    url = registry or project.policy.registry_url
+    subject = load(source, registry=url, offline=offline, limits=project.policy.limits)
+    surface = subject.one()
     if launched is not None:
         _refuse_secrets(launched, surface)
     return Seen(surface, launch)

@@ -6,53 +6,78 @@ from pathlib import Path
 
 from toolnotary_cli import places
 from toolnotary_cli.subject import ALONE, Subject, of_contents
+from toolnotary_cli.wording import enumerated
 from toolnotary_verifier.canonical import Digest, parse
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.errors import CannotTell, ConfigurationError
+from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.lockfile import Lockfile, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.surface import Surface
 
 
-def pinned_subject(path: Path, raw: bytes, server: str | None) -> Subject:
-    """What the lockfile `raw` pins `server` to, from the objects that lie beside it.
+def pinned_subject(path: Path, raw: bytes, part: str | None) -> Subject:
+    """What the lockfile `raw` pins a server to, from the objects that lie beside it.
 
     Args:
         path: where the lockfile lies.
         raw: its bytes.
-        server: the server's name.
+        part: the server's name, or SERVER#PROFILE where no server has that name.
 
     Raises:
-        ConfigurationError: `source-part`, if the lockfile does not pin that server exactly once.
+        ConfigurationError: `source-part`, if the lockfile does not pin that server exactly once, or the
+            server's manifest has no such profile.
         InvalidInput: `lockfile-*`; an object or manifest that is not valid.
         CannotTell: `text-missing`, if the pinned text is not beside the lockfile.
     """
     lockfile = Lockfile.parse(raw, where=escape(str(path), limit=300))
-    names = ", ".join(sorted({escape(entry.server, limit=80) for entry in lockfile.entries})) or "nothing"
-    if server is None:
+    where = escape(str(path), limit=200)
+    names = enumerated(entry.server for entry in lockfile.entries) or "nothing"
+    if part is None:
         raise ConfigurationError(
-            "source-part", "a lockfile holds several surfaces", remedy=f"say FILE#SERVER; it pins {names}"
+            "source-part",
+            f"{where} is a lockfile, and one server of it is needed",
+            remedy=f"say FILE#SERVER; it pins {names}",
         )
-    label = f"{escape(str(path), limit=200)}#{escape(server, limit=80)}"
+    server, profile = _named(lockfile, part)
+    label = f"{where}#{escape(server, limit=80)}"
     entries = lockfile.named(server)
     if len(entries) != 1:
-        raise ConfigurationError(
-            "source-part", f"{label} is pinned {len(entries)} times", remedy=f"it pins {names}"
-        )
+        how = f"under {len(entries)} launches" if entries else "nowhere in it"
+        raise ConfigurationError("source-part", f"{label} is pinned {how}", remedy=f"it pins {names}")
     objects = Objects(places.objects_folder(path.absolute()))
     entry = entries[0]
-    if isinstance(entry, UnsignedEntry):
-        return Subject(label=label, surfaces={ALONE: _unsigned(entry, objects, label)})
-    return _signed(entry, objects, label)
+    if isinstance(entry, SignedEntry):
+        return _signed(entry, objects, label, profile)
+    if profile is not None:
+        raise ConfigurationError(
+            "source-part",
+            f"{label} is pinned without a signature, and so without the profile {escape(profile, limit=80)}",
+            remedy=f"say {label}",
+        )
+    return Subject(label=label, surfaces={ALONE: _unsigned(entry, objects, label)})
 
 
-def _signed(entry: SignedEntry, objects: Objects, label: str) -> Subject:
+def _named(lockfile: Lockfile, part: str) -> tuple[str, str | None]:
+    """Server and profile that `part` names; a server's own name, whatever is in it, goes before."""
+    server, mark, profile = part.rpartition("#")
+    if mark and not lockfile.named(part) and lockfile.named(server):
+        return server, profile
+    return part, None
+
+
+def _signed(entry: SignedEntry, objects: Objects, label: str, profile: str | None) -> Subject:
     from toolnotary_verifier.manifest import Manifest
 
-    whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label)), None)
+    whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label)))
     kept = {name: surface for name, surface in whole.surfaces.items() if name in entry.profiles}
-    return whole._replace(surfaces=kept)
+    if not kept:
+        raise InvalidInput(
+            "profile-unknown",
+            f"{label}: the pinned manifest has none of the profiles that the lockfile accepts",
+            remedy="restore the lockfile from version control",
+        )
+    return whole._replace(surfaces=kept).only(profile)
 
 
 def _unsigned(entry: UnsignedEntry, objects: Objects, label: str) -> Surface:

@@ -5,11 +5,11 @@
 |---|---|
 | `-` | what a file would hold, on standard input |
 | the name of an existing file | the file: saved answers of a server, a manifest, or a lockfile |
-| `FILE#PART` | one profile of a manifest, or one server of a lockfile |
+| `FILE#PART` | one profile of a manifest, or one server (`SERVER`, `SERVER#PROFILE`) of a lockfile |
 | `FILE+FILE...` | saved answers of one surface: further pages, the answer to `initialize`, other lists |
 | `stdio:COMMAND ARG...` | a server that this command starts; quoted as for a shell |
 | `http://...`, `https://...` | a server behind Streamable HTTP |
-| `NAME@VERSION` | a published version, in the registry |
+| `NAME@VERSION` | a published version, in the registry; `#PROFILE` behind it names one profile |
 
 An existing file wins over every other reading, whatever its name looks like. Where one SOURCE is asked for, a
 command may be given after `--` in its place. Parsing touches nothing but file names; `subject` reads.
@@ -37,7 +37,7 @@ class Saved(NamedTuple):
 
     Attributes:
         paths: the files.
-        part: what stood after `#`: a profile of a manifest, or a server of a lockfile.
+        part: what stood after `#`: a profile of a manifest, or a server of a lockfile (`SERVER#PROFILE`).
     """
 
     paths: tuple[Path, ...]

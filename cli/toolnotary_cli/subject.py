@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_cli.reading import about
 from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url
+from toolnotary_cli.wording import counted, enumerated
 from toolnotary_verifier.canonical import parse_message
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.errors import CannotTell, ConfigurationError
+from toolnotary_verifier.errors import CannotTell, ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.fetch import Registry
     from toolnotary_verifier.manifest import Contents
 
 Key = tuple[Kind, str]
 
 # The profile of a source that knows of none: one surface, seen once.
 ALONE: Final = ""
+# The profile that a command names where it suggests one.
+_DEFAULT: Final = "default"
 
 
 class Subject(NamedTuple):
@@ -31,19 +35,53 @@ class Subject(NamedTuple):
     Attributes:
         label: how to call it, escaped, without secrets.
         surfaces: by profile; a single one under `ALONE` where the source has no profiles. Where a manifest
-            has
-            several definitions for one name, the surface holds one of them.
-        variants: by profile, the names with several definitions, and those.
+            has several definitions for one name, the surface holds one of them.
+        variants: by profile of a manifest, every name with all of its definitions.
+        part: the profile that was named; empty where none was.
     """
 
     label: str
     surfaces: Mapping[str, Surface]
     variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = MappingProxyType({})
+    part: str = ""
 
     @property
     def is_single(self) -> bool:
-        """Whether the source is one surface without a profile."""
-        return ALONE in self.surfaces
+        """Whether one surface is meant: the source knows no profiles, or one of them was named."""
+        return ALONE in self.surfaces or bool(self.part)
+
+    def only(self, part: str | None) -> "Subject":
+        """The source with the profile `part` alone; all of it where none is named.
+
+        Raises:
+            ConfigurationError: `source-part`, if there is no such profile.
+        """
+        if part is None:
+            return self
+        if part not in self.surfaces:
+            raise ConfigurationError(
+                "source-part",
+                f"{self.label} has no profile {escape(part, limit=80)}",
+                remedy=f"it has {enumerated(self.surfaces)}",
+            )
+        label = f"{self.label}#{part}"
+        return self._replace(label=label, surfaces={part: self.surfaces[part]}, part=part)
+
+    def one(self) -> Surface:
+        """The surface of a source that is to hold a single one.
+
+        Raises:
+            ConfigurationError: `source-part`, naming the profiles that are there.
+        """
+        if len(self.surfaces) == 1:
+            return next(iter(self.surfaces.values()))
+        first = _DEFAULT if _DEFAULT in self.surfaces else min(self.surfaces)
+        raise ConfigurationError(
+            "source-part",
+            f"{self.label} holds {counted(len(self.surfaces), 'profile')}, and one is needed: "
+            f"{enumerated(self.surfaces)}",
+            remedy=f"name one, such as {self.label}#{first}",
+        )
 
 
 def load(
@@ -87,17 +125,33 @@ def _live(source: Command | Url, *, offline: bool, limits: Limits) -> Subject:
 
 def _published(source: Published, registry: str | None, *, offline: bool) -> Subject:
     from toolnotary_verifier.fetch import Registry
-    from toolnotary_verifier.manifest import Manifest
 
-    label = f"{source.server}@{escape(source.version, limit=80)}"
     if registry is None:
         raise ConfigurationError(
             "registry-needed",
-            f"{label} is looked up in a registry, and none is configured",
-            remedy="say --registry URL, or set TOOLNOTARY_REGISTRY",
+            f"{_name(source)} is looked up in a registry, and none is named",
+            remedy="say --registry URL, set TOOLNOTARY_REGISTRY, or name one in toolnotary.toml",
         )
-    found = Registry(registry, offline=offline).manifest(source.server, source.version)
-    return of_contents(label, Manifest.parse(found.manifest), None)
+    client = Registry(registry, offline=offline)
+    try:
+        return _fetched(client, source)
+    except Refused as error:
+        # A version may hold a #: what follows the last one is a profile only where no version is called so.
+        version, mark, profile = source.version.rpartition("#")
+        if error.code != "not-in-registry" or not mark or not version:
+            raise
+        return _fetched(client, source._replace(version=version)).only(profile)
+
+
+def _fetched(client: "Registry", version: Published) -> Subject:
+    from toolnotary_verifier.manifest import Manifest
+
+    found = client.manifest(version.server, version.version)
+    return of_contents(_name(version), Manifest.parse(found.manifest))
+
+
+def _name(version: Published) -> str:
+    return f"{version.server}@{escape(version.version, limit=80)}"
 
 
 def _saved(source: Saved, limits: Limits) -> Subject:
@@ -118,6 +172,7 @@ def _understood(source: Saved, label: str, contents: list[bytes], limits: Limits
         raise ConfigurationError(
             "source-part",
             f"{label} is neither a manifest nor a lockfile: it has no part {escape(source.part, limit=80)}",
+            remedy="give the file without # and what follows it",
         )
     from toolnotary_verifier.saved import read_saved
 
@@ -147,30 +202,17 @@ def _manifest(source: Saved, label: str, raw: bytes) -> Subject | None:
     from toolnotary_verifier.manifest import Manifest, UnnamedManifest
 
     found: Contents = Manifest.parse(raw) if "server" in document else UnnamedManifest.parse(raw)
-    return of_contents(label, found, source.part)
+    return of_contents(label, found).only(source.part)
 
 
-def of_contents(label: str, contents: "Contents", part: str | None) -> Subject:
-    """The surfaces of a manifest, all of them or that of the profile `part`.
-
-    Raises:
-        ConfigurationError: `source-part`, if there is no such profile.
-    """
-    names = sorted(contents.profiles)
-    if part is not None:
-        if part not in contents.profiles:
-            raise ConfigurationError(
-                "source-part",
-                f"{label} has no profile {escape(part, limit=80)}",
-                remedy=f"it has {', '.join(names)}",
-            )
-        names = [part]
-    variants = {name: contents.profile(name) for name in names}
+def of_contents(label: str, contents: "Contents") -> Subject:
+    """The surfaces of a manifest, one a profile."""
+    variants = {name: contents.profile(name) for name in sorted(contents.profiles)}
     surfaces = {}
-    for name in names:
+    for name, held in variants.items():
         about = contents.profiles[name]
         surfaces[name] = Surface(
-            definitions={key: found[0] for key, found in variants[name].items()},
+            definitions={key: found[0] for key, found in held.items()},
             inspected=frozenset(Kind),
             protocol_version=about.protocol_version,
             server_info=about.server_info,

@@ -5,9 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
+from forge import surface
 from pinned_servers import FIND, LOSE, POISONED, Bench, bench
+from servers.publisher import SERVER, Publisher
+from servers.registry import RunningRegistry, sqlite_registry
 
-__all__ = ["bench"]
+from toolnotary_verifier.fetch import Registry
+from toolnotary_verifier.manifest import Profile, UnnamedManifest
+
+__all__ = ["bench", "sqlite_registry"]
 
 
 def test_a_server_that_shows_what_is_pinned_is_verified(bench: Bench) -> None:
@@ -46,6 +52,42 @@ def test_a_server_that_nobody_pinned_is_unpinned(bench: Bench) -> None:
     assert code == 1
     assert result["servers"][0]["outcome"] == "unpinned"
     assert {verdict["reason"] for verdict in result["servers"][0]["verdicts"]} == {"first-unsigned"}
+
+
+@pytest.mark.parametrize(
+    "command", [["check", "--server", "files", "m.json"], ["approve", "files", "m.json"]], ids=lambda c: c[0]
+)
+def test_a_capture_of_several_profiles_is_refused_with_their_names(bench: Bench, command: list[str]) -> None:
+    bench.pin()
+    surfaces = {name: surface(FIND, LOSE) for name in ("default", "capable", "legacy")}
+    built = UnnamedManifest.build(profiles={name: (Profile(), seen) for name, seen in surfaces.items()})
+    Path("m.json").write_bytes(built.canonical)
+    code, _, err = bench.run(*command)
+    assert code == 2
+    assert err.startswith("error: source-part: m.json holds 3 profiles")
+    assert "capable, default, legacy" in err
+    named = err.split("such as ")[1].split()[0]
+    assert bench.json("check", "--server", "files", named)[0] == 0
+
+
+def test_a_published_version_is_judged_like_any_other_source(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    publisher = Publisher()
+    sqlite_registry.claim(publisher)
+    release = publisher.release()
+    Registry(sqlite_registry.url).publish(release.manifest, release.bundle)
+    bench.pin()
+    source = f"{SERVER}@1.0.0"
+    for version in (source, f"{source}#default"):
+        code, result = bench.json("check", version, "--server", "files", "--registry", sqlite_registry.url)
+        assert (code, result["servers"][0]["counts"]) == (1, {"added": 1, "missing": 2})
+    code, result = bench.json("check", source, "--server", "files")
+    assert (code, result["servers"][0]["error"]["code"]) == (2, "registry-needed")
+    code, result = bench.json(
+        "check", f"{source}#nope", "--server", "files", "--registry", sqlite_registry.url
+    )
+    assert (code, result["servers"][0]["error"]["code"]) == (2, "source-part")
 
 
 def test_a_saved_listing_needs_the_name_of_its_server(bench: Bench) -> None:

@@ -234,8 +234,43 @@ def test_a_profile_that_only_one_manifest_has_is_a_difference(tmp_path: Path, ca
     new = manifest(tmp_path, "new.json", default=surface(tool()), legacy=surface(tool()))
     code, document = as_json([old, new], capsys)
     assert (code, document["profiles"]["onlyNew"], document["findings"]) == (1, ["legacy"], [])
-    code, document = as_json([f"{old}#default", f"{new}#legacy"], capsys)
-    assert (code, document["profiles"]["onlyOld"]) == (1, ["default"])
+
+
+def test_two_profiles_that_are_named_are_compared_whatever_they_are_called(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    one = manifest(
+        tmp_path, "m.json", default=surface(tool()), same=surface(tool()), other=surface(tool(x=1))
+    )
+    code, document = as_json([f"{one}#default", f"{one}#same"], capsys)
+    assert (code, document["old"], document["new"]) == (0, f"{one}#default", f"{one}#same")
+    code, document = as_json([f"{one}#default", f"{one}#other"], capsys)
+    assert code == 1
+    assert document["profiles"] == {"compared": [], "onlyOld": [], "onlyNew": []}
+    assert [(found["path"], "profiles" in found) for found in document["findings"]] == [("/x", False)]
+
+
+def test_a_profile_that_is_named_is_compared_with_its_namesake_else_with_the_nearest(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    old = manifest(tmp_path, "old.json", default=surface(tool(x=1)), mine=surface(tool(x=2)))
+    new = manifest(tmp_path, "new.json", default=surface(tool(x=2)), legacy=surface(tool(x=1)))
+    for pair in ([f"{old}#default", new], [new, f"{old}#default"]):
+        code, document = as_json(pair, capsys)
+        assert (code, document["profiles"]) == (1, {"compared": ["default"], "onlyOld": [], "onlyNew": []})
+    assert as_json([f"{old}#mine", new], capsys)[0] == 0
+    assert as_json([listing(tmp_path, "l.json", tool(x=1)), f"{old}#mine"], capsys)[0] == 1
+
+
+def test_profiles_with_several_definitions_of_a_name_are_equal_only_if_all_are(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    both = [surface(tool(x=1)), surface(tool(x=2))]
+    held = manifest(tmp_path, "m.json", default=both, same=both, less=surface(tool(x=1)))
+    assert main(["diff", f"{held}#default", f"{held}#same"]) == 0
+    for pair in ("default", "less"), ("less", "default"):
+        assert main(["diff", *(f"{held}#{name}" for name in pair)]) == 1
+    capsys.readouterr()
 
 
 def test_a_listing_is_compared_with_the_profile_it_fits_best(tmp_path: Path, capsys: Captured) -> None:

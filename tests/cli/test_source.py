@@ -10,7 +10,7 @@ import pytest
 
 from toolnotary_cli.source import Command, Published, Saved, Url, one, parse
 from toolnotary_cli.subject import ALONE, load
-from toolnotary_verifier.canonical import canonical_bytes
+from toolnotary_verifier.canonical import Digest, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput
 from toolnotary_verifier.lockfile import Lockfile, Pin, SignedEntry, UnsignedEntry
@@ -262,6 +262,38 @@ def test_a_lockfile_holds_what_one_server_is_pinned_to(tmp_path: Path) -> None:
     path = lockfile(tmp_path)
     assert list(load(parse(f"{path}#acme/x")).surfaces) == ["legacy"]
     assert list(load(parse(f"{path}#mine")).surfaces[ALONE].definitions) == [(Kind.TOOL, "read")]
+
+
+def test_a_profile_of_a_pinned_server_is_named_behind_the_server(tmp_path: Path) -> None:
+    path = lockfile(tmp_path)
+    found = load(parse(f"{path}#acme/x#legacy"))
+    assert (list(found.surfaces), found.label) == (["legacy"], f"{path}#acme/x#legacy")
+    for part in ("acme/x#default", "mine#legacy"):  # a profile that is not pinned; a pin without profiles
+        with pytest.raises(ConfigurationError) as raised:
+            load(parse(f"{path}#{part}"))
+        assert raised.value.code == "source-part"
+
+
+def test_the_name_of_a_server_wins_over_a_profile_of_another(tmp_path: Path) -> None:
+    path = lockfile(tmp_path)
+    odd = path.read_bytes().replace(b'"mine"', b'"acme/x#legacy"')
+    path.write_bytes(odd)
+    assert list(load(parse(f"{path}#acme/x#legacy")).surfaces) == [ALONE]
+
+
+def test_many_servers_of_a_lockfile_are_named_within_bounds(tmp_path: Path) -> None:
+    entries = Lockfile()
+    for number in range(500):
+        launch = {"kind": "command", "argv": [str(number)]}
+        pins = (Pin(Kind.TOOL, "t", Digest.of(b"x"), Digest.of(b"x")),)
+        entries = entries.with_entry(
+            UnsignedEntry(server=f"s{number:03}\u202e", launch=launch, recorded={}, pins=pins)
+        )
+    entries.save(tmp_path / "toolnotary.lock")
+    with pytest.raises(ConfigurationError) as raised:
+        load(parse(str(tmp_path / "toolnotary.lock")))
+    assert raised.value.remedy.endswith("s011\\u{202e} and 488 more")
+    assert "\u202e" not in raised.value.remedy
 
 
 @pytest.mark.parametrize("part", ["", "#other"])

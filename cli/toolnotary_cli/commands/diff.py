@@ -23,7 +23,8 @@ def command(
 
     A and B are sources: a file (a JSON-RPC response, {"tools": []}, an array of tools or of pages, a
     manifest), several files that belong together joined with +, MANIFEST#PROFILE, LOCKFILE#SERVER, - for
-    standard input, a URL, a command such as 'stdio:npx -y x', or NAME@VERSION in a registry.
+    standard input, a URL, a command such as 'stdio:npx -y x', or NAME@VERSION in a registry. Two profiles of
+    one manifest are compared as 'FILE#default' 'FILE#capable'.
 
     Exit code 0: every definition is equal. 1: something differs, or cannot be read and so cannot be equal.
     """
