@@ -3,11 +3,15 @@
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 FINE: Final = 0
 OBJECTION: Final = 1  # drift, refusal, an invalid signature
@@ -15,7 +19,7 @@ USAGE: Final = 2  # usage, configuration, a file that cannot be read or written,
 UNREACHED: Final = 3  # could not inspect or reach what was asked about
 INVALID: Final = 4  # input that is not valid
 INTERNAL: Final = 70  # EX_SOFTWARE of sysexits.h
-INTERRUPTED: Final = 130  # 128 + SIGINT: Ctrl-C, or an aborted prompt
+INTERRUPTED: Final = 130  # 128 + SIGINT: Ctrl-C, SIGTERM, SIGHUP, or an aborted prompt
 PIPE_CLOSED: Final = 141  # 128 + SIGPIPE: the reader of our output went away
 
 _REPORT = "set TOOLNOTARY_DEBUG=1 to see where, and report it"
@@ -34,6 +38,39 @@ def guard(call: Callable[[], int | None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     return code
+
+
+@contextmanager
+def orderly() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP end what runs in the block: what it started is ended first.
+
+    Once is enough: who repeats the signal does not interrupt the tidying up. A signal that somebody ignores
+    or handles already is left to them (`nohup`), and so are all of them outside of the main thread.
+    """
+    import signal
+    import threading
+
+    def interrupt(number: int, _frame: "FrameType | None") -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    here = threading.current_thread() is threading.main_thread()
+    numbers = [
+        getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if here and hasattr(signal, name)
+    ]
+    before = {number: signal.getsignal(number) for number in numbers}
+    taken = {
+        number: what
+        for number, what in before.items()
+        if what in (signal.SIG_DFL, signal.default_int_handler)
+    }
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, what in taken.items():
+            signal.signal(number, what)
 
 
 def _guarded(call: Callable[[], int | None]) -> int:

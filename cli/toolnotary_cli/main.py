@@ -130,9 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(toolnotary, {}, _PROGRAM, _COMPLETE, os.environ[_COMPLETE])
 
     def invoke() -> int | None:
-        with toolnotary.make_context(
-            _PROGRAM, list(sys.argv[1:] if arguments is None else arguments)
-        ) as context:
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        with exits.orderly(), toolnotary.make_context(_PROGRAM, words) as context:
             code: int | None = toolnotary.invoke(context)
             return code
 

@@ -114,7 +114,8 @@ def _live(source: Command | Url, *, offline: bool, limits: Limits) -> Subject:
 
     if isinstance(source, Command):
         label = escape(Path(source.argv[0]).name, limit=80)
-        return Subject(label=label, surfaces={ALONE: inspect(CommandSource(argv=source.argv), limits=limits)})
+        given = CommandSource(argv=source.argv, contained=True)
+        return Subject(label=label, surfaces={ALONE: inspect(given, limits=limits)})
     if offline:
         raise CannotTell("offline", "a URL cannot be asked offline", remedy="leave --offline out")
     from toolnotary_verifier.capture.endpoint import Endpoint

@@ -15,12 +15,13 @@ from toolnotary_verifier.escape import escape
 
 _GRACE_SECONDS = 10
 _BACKLOG = 512
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def serve(
     settings: Settings, *, host: str, port: int, allow_remote: bool = False, announce: Callable[[str], None]
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; requests that run are answered first, for at most 10 seconds.
+    """Serve until SIGTERM, SIGHUP or Ctrl-C; requests that run are answered first, for at most 10 seconds.
 
     Args:
         settings: the registry.
@@ -53,11 +54,12 @@ def serve(
         def end(_number: int, _frame: object) -> None:
             server.should_exit = True
 
-        before = signal.signal(signal.SIGTERM, end)
+        before = {number: signal.signal(number, end) for number in _ENDING}
         try:
             server.run(sockets=[listener])
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, what in before.items():
+                signal.signal(number, what)
 
 
 class _Server(uvicorn.Server):

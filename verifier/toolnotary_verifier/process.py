@@ -3,8 +3,9 @@
 
 This is the only room with platform-specific calls. On POSIX a server is started in a process group of its
 own, and its end is the end of that group and of every descendant that can be found. A contained server gets
-two things more: on Linux this process adopts descendants whose own parent ended, so that a daemon cannot slip
-away, and a sleeping shell beside it ends the group when this process is killed before it can do so itself.
+two things more: on Linux this process adopts descendants whose own parent ended, for as long as the server is
+there, so that a daemon cannot slip away, and a sleeping shell beside it ends the group when this process is
+killed before it can do so itself.
 On Windows the tree is ended with `taskkill`.
 """
 
@@ -14,10 +15,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Self
+from typing import BinaryIO, Final, Literal, NamedTuple, Self
 
+from toolnotary_verifier import descendants
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
 
@@ -28,7 +30,20 @@ FORWARDED: Final = tuple(
 # Reads until its standard input ends: with a line where all went well, without one where we were killed.
 _GUARD: Final = 'read -r _ || kill -s KILL -- "-$1"'
 _ROUNDS: Final = 50
-_PR_SET_CHILD_SUBREAPER: Final = 36  # linux/prctl.h
+
+
+class _Containment(NamedTuple):
+    """What keeps a contained server's descendants within reach.
+
+    Attributes:
+        guard: the shell that ends the group when we are killed; None where there is no shell.
+        others: the children that we had before: they are nothing of the server's.
+        adopted: whether we adopted orphans before.
+    """
+
+    guard: "subprocess.Popen[bytes] | None"
+    others: frozenset[int]
+    adopted: bool
 
 
 class Process:
@@ -41,17 +56,14 @@ class Process:
         pid: its process id.
     """
 
-    def __init__(
-        self, popen: "subprocess.Popen[bytes]", *, guard: "subprocess.Popen[bytes] | None", contained: bool
-    ) -> None:
+    def __init__(self, popen: "subprocess.Popen[bytes]", *, containment: _Containment | None) -> None:
         assert popen.stdin is not None and popen.stdout is not None  # noqa: PT018, S101 - `start` asked for them
         self.stdin: BinaryIO = popen.stdin  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.stdout: BinaryIO = popen.stdout  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.stderr: BinaryIO | None = popen.stderr  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.pid = popen.pid
         self._popen = popen
-        self._guard = guard
-        self._contained = contained
+        self._containment = containment
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Its exit code as a shell counts it (128 + N for signal N), or None if it runs after `timeout` s."""
@@ -91,11 +103,10 @@ class Process:
 
     def collect(self) -> None:
         """Collect adopted descendants that have ended, so that they are no zombies."""
-        if self._contained and sys.platform != "win32":
-            for child in _children().get(os.getpid(), ()):
-                if child not in self._own():
-                    with contextlib.suppress(OSError):
-                        os.waitpid(child, os.WNOHANG)
+        if self._containment is not None and sys.platform == "linux":
+            for child in self._adopted(descendants.children()):
+                with contextlib.suppress(OSError):
+                    os.waitpid(child, os.WNOHANG)
 
     def end(self) -> int:
         """End the server and all that it started, at once; returns its exit code.
@@ -109,7 +120,7 @@ class Process:
             self._end_tree()
         code = self._popen.wait()
         self.collect()
-        self._dismiss_guard()
+        self._release()
         return 128 - code if code < 0 else code
 
     def close(self) -> None:
@@ -125,9 +136,6 @@ class Process:
     def __exit__(self, *_: object) -> None:
         self.end()
         self.close()
-
-    def _own(self) -> set[int]:
-        return {self.pid} if self._guard is None else {self.pid, self._guard.pid}
 
     def _end_tree(self) -> None:
         """Kill the group and all descendants; look again until none is left, since they may start others."""
@@ -146,24 +154,29 @@ class Process:
                 return
 
     def _descendants(self) -> list[int]:
-        children = _children()
-        waiting = list(children.get(self.pid, ()))
-        if self._contained and sys.platform == "linux":
-            waiting += [child for child in children.get(os.getpid(), ()) if child not in self._own()]
-        found = []
-        while waiting:
-            process = waiting.pop()
-            found.append(process)
-            waiting.extend(children.get(process, ()))
-        return found
+        known = descendants.children()
+        adopted = self._adopted(known)
+        return [*adopted, *descendants.below([self.pid, *adopted], known)]
 
-    def _dismiss_guard(self) -> None:
-        if self._guard is not None and self._guard.stdin is not None:
+    def _adopted(self, known: dict[int, list[int]]) -> list[int]:
+        """Our children that we did not start, and that are not older than the server."""
+        if self._containment is None or sys.platform != "linux":
+            return []
+        guard, others, _ = self._containment
+        not_adopted = others | {self.pid} | (set() if guard is None else {guard.pid})
+        return [child for child in known.get(os.getpid(), ()) if child not in not_adopted]
+
+    def _release(self) -> None:
+        if self._containment is None:
+            return
+        guard, _, adopted = self._containment
+        self._containment = None
+        descendants.adopt_orphans(adopting=adopted)
+        if guard is not None and guard.stdin is not None:
             with contextlib.suppress(OSError):
-                self._guard.stdin.write(b"\n")
-                self._guard.stdin.close()
-            self._guard.wait()
-            self._guard = None
+                guard.stdin.write(b"\n")
+                guard.stdin.close()
+            guard.wait()
 
 
 def start(
@@ -181,14 +194,33 @@ def start(
         environment: all of its environment; ours where None.
         directory: its working directory; ours where None.
         stderr: a pipe, or our own standard error.
-        contained: for a process whose only purpose is this server: adopt its orphans, and end it when we are
-            killed. One call of it in a process.
+        contained: for a process that does nothing else until the server has ended: adopt its orphans, and end
+            it when we are killed. Any child that such a process gets meanwhile is taken for one of these.
 
     Raises:
         CannotTell: `server-start`, if there is nothing to start.
     """
+    if not contained:
+        return Process(_popen(argv, environment, directory, stderr), containment=None)
+    others = descendants.own_children()
+    # Before the server is there, since nobody knows how soon it leaves a process behind.
+    adopted = descendants.adopt_orphans(adopting=True)
     try:
-        popen = subprocess.Popen(
+        popen = _popen(argv, environment, directory, stderr)
+    except CannotTell:
+        descendants.adopt_orphans(adopting=adopted)
+        raise
+    return Process(popen, containment=_Containment(_start_guard(popen.pid), others, adopted))
+
+
+def _popen(
+    argv: Sequence[str],
+    environment: Mapping[str, str] | None,
+    directory: Path | None,
+    stderr: Literal["pipe", "inherit"],
+) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(
             [_resolved(argv[0]), *argv[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -205,10 +237,6 @@ def start(
             f"{escape(argv[0], limit=200)} cannot be started: {escape(why, limit=200)}",
             remedy="check that the command is installed and on PATH, and that its arguments are right",
         ) from None
-    if not contained:
-        return Process(popen, guard=None, contained=False)
-    _adopt_orphans()
-    return Process(popen, guard=_start_guard(popen.pid), contained=True)
 
 
 def binary_standard_streams() -> None:
@@ -244,39 +272,6 @@ def _start_guard(group: int) -> "subprocess.Popen[bytes] | None":
         return None  # no shell: the server still ends with its standard input
 
 
-def _adopt_orphans() -> None:
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
 def _signal_group(group: int, number: int) -> None:
     with contextlib.suppress(OSError):
         os.killpg(group, number)
-
-
-def _children() -> dict[int, list[int]]:
-    """The living children of every process, where the system shows them."""
-    children: dict[int, list[int]] = {}
-    for process, parent in _processes():
-        children.setdefault(parent, []).append(process)
-    return children
-
-
-def _processes() -> Iterator[tuple[int, int]]:
-    """Every process that is no zombie of somebody else, with its parent."""
-    if not Path("/proc/self/stat").exists():
-        listed = subprocess.run(["ps", "-axo", "pid=,ppid="], check=False, capture_output=True).stdout
-        for line in listed.splitlines():
-            pid, parent = line.split()
-            yield int(pid), int(parent)
-        return
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with contextlib.suppress(OSError, ValueError):
-                # The command's name, in parentheses, may hold anything; state and parent follow its end.
-                state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                if state != b"Z" or int(parent) == os.getpid():
-                    yield int(folder.name), int(parent)

@@ -134,7 +134,7 @@ def _source(
             raise click.UsageError("--header and --ca-file are for a URL, not for a command")
         for name in sorted(handed):
             _variable("--env", name)
-        return CommandSource(argv=given.argv, handed=handed)
+        return CommandSource(argv=given.argv, handed=handed, contained=True)
     if isinstance(given, Url):
         if handed:
             raise click.UsageError("--env is for a command, not for a URL")

@@ -15,19 +15,9 @@ def command() -> None:
     else is connected to, your own files are neither read nor written, and everything is removed at the end,
     or at Ctrl-C.
     """
-    import signal
-    from types import FrameType
-
     extras.ensure("registry", "review")  # before the story begins, not in its middle
     from toolnotary_cli.demo.stage import Stage
     from toolnotary_cli.demo.story import play
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        with Stage() as stage:
-            play(stage)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with Stage() as stage:
+        play(stage)

@@ -16,12 +16,15 @@ class CommandSource:
         directory: where it starts; relative paths in `argv` are meant from here.
         environment: the variables that this process has; a child gets them without those that are held back.
         handed: names of variables to hand over although they would be held back.
+        contained: that this process does nothing else while it looks (see `process.start`): then what the
+            server leaves behind, in sessions of its own too, is found and ended with it.
     """
 
     argv: tuple[str, ...] = field(repr=False)
     directory: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     handed: frozenset[str] = frozenset()
+    contained: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,6 @@ def start(
     environment.update(variables)
     folder = directory or source.directory
     launch = Launch.from_command(source.argv, base=source.directory, environment=environment, folder=folder)
-    child = process.start(source.argv, environment=environment, directory=folder)
+    child = process.start(source.argv, environment=environment, directory=folder, contained=source.contained)
     server = launch.display if len(launch.display) <= _SHOWN else f"{launch.display[:_SHOWN]}..."
     return Stdio(child, server=server, concealed=Concealed.of(source), limits=limits)
