@@ -10,6 +10,7 @@ from toolnotary_cli.drawing import review_lines
 from toolnotary_cli.output import styled
 from toolnotary_cli.pairing import Pairing, pair
 from toolnotary_cli.subject import ALONE, Subject
+from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.review import Change, Finding, Review, review
 from toolnotary_verifier.surface import Fault
@@ -156,5 +157,5 @@ def _headline(comparison: Comparison) -> str:
     faults = sum(len(found.old_faults) + len(found.new_faults) for found in reviews)
     counts += [f"{faults} unreadable"] if faults else []
     only = len(comparison.pairing.only_old) + len(comparison.pairing.only_new)
-    counts += [f"{only} profiles on one side only"] if only else []
+    counts += [f"{counted(only, 'profile')} on one side only"] if only else []
     return f"{styled('different', 'bad')}: {sides}: {', '.join(counts)}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ToolnotaryError
@@ -127,7 +128,7 @@ def _about(entry: Entry) -> str:
     if isinstance(entry, SignedEntry):
         version = escape(entry.version, limit=80)
         return f"version {version} (sequence {entry.sequence}), signed by {escape(entry.signer, limit=120)}"
-    return f"{len(entry.pins)} definitions, without a signature"
+    return f"{counted(len(entry.pins), 'definition')}, without a signature"
 
 
 def _launch(entry: Entry) -> str:

@@ -21,7 +21,7 @@ _ATTEMPTS = 3
 
 
 @contextmanager
-def _terminal() -> Iterator[tuple[TextIO, TextIO]]:
+def _terminal(otherwise: str = "") -> Iterator[tuple[TextIO, TextIO]]:
     try:
         source = os.open(_CONSOLE[0], os.O_RDWR)
         target = os.open(_CONSOLE[1], os.O_RDWR)
@@ -29,7 +29,7 @@ def _terminal() -> Iterator[tuple[TextIO, TextIO]]:
         raise Refused(
             "no-terminal",
             "this needs a person's answer, and no terminal controls this process",
-            remedy="run the command yourself in a terminal",
+            remedy="run the command yourself in a terminal" + (f"; {otherwise}" if otherwise else ""),
         ) from None
     with os.fdopen(source, "rb", buffering=0) as reader, os.fdopen(target, "wb", buffering=0) as writer:
         yield (
@@ -38,25 +38,28 @@ def _terminal() -> Iterator[tuple[TextIO, TextIO]]:
         )
 
 
-def confirm(question: str, *, lines: tuple[str, ...] = ()) -> bool:
-    """Whether the person at the terminal typed `yes`.
+def confirm(question: str, *, lines: tuple[str, ...] = (), otherwise: str = "") -> bool:
+    """Whether the person at the terminal answered yes.
+
+    No is an answer, and ends a command with 1; an abort is none, and ends it with 130.
 
     Args:
         question: one line, text from a server already escaped.
         lines: what the answer is about, shown on the same terminal right before the question.
+        otherwise: what can be done where no terminal is, for the error that says so.
 
     Raises:
         Refused: `no-terminal`, where nobody can be asked.
         click.Abort: the person ended the input (Ctrl-D) or gave no answer that could be read.
     """
-    with _terminal() as (reader, writer):
+    with _terminal(otherwise) as (reader, writer):
         for line in lines:
             writer.write(f"{line}\n")
         for _attempt in range(_ATTEMPTS):
             _forget_what_was_typed(reader)
             writer.write(f"{question} [yes/no] ")
             answer = reader.readline()
-            if not answer:
+            if not answer.endswith("\n"):  # the input ended, perhaps behind a word that was not sent off
                 break
             if answer.strip().lower() in ("yes", "y"):
                 return True

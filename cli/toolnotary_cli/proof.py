@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolnotary_cli.output import shown, styled
+from toolnotary_cli.wording import counted
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Source
@@ -108,7 +109,7 @@ def lines(verified: "VerifiedManifest", judgements: "Sequence[tuple[str, Judgeme
     for profiles, judgement in _alike(judgements):
         where = f" {', '.join(map(shown, profiles))}" if any(profiles) else ""
         if passes(judgement):
-            yield f"surface{where}: {len(judgement.forward)} definitions, all as signed"
+            yield f"surface{where}: {counted(len(judgement.forward), 'definition')}, all as signed"
             continue
         yield f"surface{where}: not what was signed"
         yield from _differences(judgement)

@@ -3,10 +3,11 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.verdicts import verdict_line
+from toolnotary_cli.wording import counted
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Verdict
@@ -14,6 +15,15 @@ from toolnotary_verifier.verdict import Judgement, Verdict
 if TYPE_CHECKING:
     from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.pins import Pins
+
+# What some of each kind is called; a server has its instructions once.
+_NOUNS: Final = {
+    Kind.TOOL: ("tool",),
+    Kind.PROMPT: ("prompt",),
+    Kind.RESOURCE: ("resource",),
+    Kind.TEMPLATE: ("resource template",),
+    Kind.INSTRUCTIONS: ("text of instructions", "texts of instructions"),
+}
 
 
 def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterator[str]:
@@ -54,7 +64,8 @@ def definition_lines(definitions: Iterable[Definition]) -> Iterator[str]:
 def summary_lines(surface: Surface) -> Iterator[str]:
     """How much of each kind a surface has, and what of it cannot be pinned."""
     counts = {kind: len(surface.of_kind(kind)) for kind in Kind}
-    yield ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count) or "nothing"
+    told = (counted(count, *_NOUNS[kind]) for kind, count in counts.items() if count)
+    yield ", ".join(told) or "nothing"
     for fault in surface.faults:
         where = f"{fault.kind.value} {shown(fault.name)}"
         yield f"{styled('!', 'bad')} {where} cannot be pinned: {fault.code}: {shown(fault.message)}"
@@ -69,7 +80,7 @@ def signed_lines(signed: "Signed") -> Iterator[str]:
     yield f"signer    {signed.verified.signer.identity}"
     yield f"issued    {time_text(predicate.issued_at)} (by the signer's clock)"
     for name in sorted(manifest.profiles):
-        yield f"profile   {name}: {len(manifest.profile(name))} definitions"
+        yield f"profile   {name}: {counted(len(manifest.profile(name)), 'definition')}"
 
 
 def _of_verdicts(judgement: Judgement, surface: Surface) -> dict[tuple[Kind, str], Definition]:

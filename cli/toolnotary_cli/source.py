@@ -75,8 +75,12 @@ Source = Saved | Command | Url | Published
 STANDARD_INPUT = Path("-")
 
 
-def parse(text: str) -> Source:
+def parse(text: str, *, expected: str = _FORMS) -> Source:
     """The source that `text` names.
+
+    Args:
+        text: as it stands on the command line.
+        expected: what the command takes, for the error that says so.
 
     Raises:
         ConfigurationError: `source`, if it names none.
@@ -95,12 +99,28 @@ def parse(text: str) -> Source:
     published = re.fullmatch(_PUBLISHED, text)
     if published:
         return Published(published[1], published[2])
-    what = "it is a folder" if _is_folder(text) else "there is no such file"
-    raise ConfigurationError("source", f"{escape(text, limit=200)}: {what}", remedy=_FORMS)
+    raise ConfigurationError("source", f"{escape(text, limit=200)}: {_wrong(text)}", remedy=expected)
 
 
-def one(text: str | None, command: Sequence[str]) -> Source:
+def _wrong(text: str) -> str:
+    """Why `text` names no source."""
+    if _is_folder(text):
+        return "it is a folder"
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text)
+    if scheme:
+        return f"{scheme[0]} is no scheme that is understood here"
+    if re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", text):
+        return "there is no such file, and as the name of a server it lacks @VERSION"
+    return "there is no such file"
+
+
+def one(text: str | None, command: Sequence[str], *, expected: str = _FORMS) -> Source:
     """The source of a command line that asks for one: SOURCE, or what stood after `--`.
+
+    Args:
+        text: SOURCE, None where it is not given.
+        command: what stood after `--`.
+        expected: what the command takes, for the error that says so.
 
     Raises:
         ConfigurationError: `source`, if there is none or both.
@@ -110,13 +130,13 @@ def one(text: str | None, command: Sequence[str]) -> Source:
             "source", "got a SOURCE and a command after --", remedy="give one of the two"
         )
     if text is not None:
-        return parse(text)
-    return _command(command)
+        return parse(text, expected=expected)
+    return _command(command, expected=expected)
 
 
-def _command(argv: Sequence[str]) -> Command:
+def _command(argv: Sequence[str], *, expected: str = _FORMS) -> Command:
     if not argv or not argv[0]:
-        raise ConfigurationError("source", "no source and no command to start", remedy=_FORMS)
+        raise ConfigurationError("source", "no source and no command to start", remedy=expected)
     return Command(tuple(argv))
 
 

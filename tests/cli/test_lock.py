@@ -63,6 +63,13 @@ def test_no_digest_stands_in_for_a_person(bench: Bench) -> None:
     assert not (bench.folder / "toolnotary.lock").exists()
 
 
+def test_the_policy_counts_when_the_first_look_is_recorded(bench: Bench) -> None:
+    Path("toolnotary.toml").write_text("[verdicts]\nverified = 'block'\n", encoding="utf-8")
+    session = bench.at_terminal("lock", "--server", "files", "--", *bench.launch, answers=YES)
+    assert session.code == 0, session.shown
+    assert bench.json("status")[1]["servers"][0]["outcome"] == "drift"
+
+
 def test_what_a_person_pinned_is_verified(bench: Bench) -> None:
     bench.pin()
     assert bench.json("check", "--start")[0] == 0
@@ -111,6 +118,38 @@ def test_a_saved_listing_alone_does_not_say_how_its_server_is_started(bench: Ben
     code, _, err = bench.run("lock", "--server", "files", bench.listing(FIND))
     assert code == 2
     assert "launch-needed" in err
+
+
+@pytest.mark.parametrize("named", [["acme/x@1"], ["--server", "acme/x"]])
+def test_a_command_is_asked_for_because_a_pin_binds_name_and_launch(bench: Bench, named: list[str]) -> None:
+    code, _, err = bench.run("lock", *named)
+    assert (code, "error: launch-needed: acme/x" in err) == (2, True)
+    assert f"toolnotary lock {' '.join(named)} -- COMMAND" in err
+
+
+@pytest.mark.parametrize("rest", [[], ["--", "npx", "x"]])
+def test_the_name_of_a_server_without_a_version_is_told_from_a_file(bench: Bench, rest: list[str]) -> None:
+    code, _, err = bench.run("lock", "acme/x", *rest)
+    assert code == 2
+    assert "it lacks @VERSION" in err
+    assert "NAME@VERSION" in err
+    assert "--server" in err
+
+
+def test_a_url_and_a_command_are_not_one_launch(bench: Bench) -> None:
+    code, _, err = bench.run("lock", "acme/x@1", "--url", "https://x.example", "--", "npx", "x")
+    assert (code, "--url" in err) == (2, True)
+
+
+def test_numbers_and_nouns_agree(bench: Bench) -> None:
+    bench.shows(FIND, prompts=[{"name": "p"}, {"name": "q"}])
+    session = bench.at_terminal(
+        "lock", "--server", "files", "--", *bench.launch, answers=(("[yes/no]", "yes\n"),)
+    )
+    assert "1 tool, 2 prompts\n" in session.shown
+    assert "3 definitions, without a signature" in bench.run("status")[1]
+    bench.shows(FIND)
+    assert "1 definition, " in bench.run("capture", "-o", "m.json", "--", *bench.launch)[1]
 
 
 def test_a_name_is_asked_for_because_a_server_does_not_name_itself(bench: Bench) -> None:

@@ -79,7 +79,12 @@ def command(
             offline=offline,
             output=output,
         )
-    seen, launch = _look(project, server, given, start=start, offline=offline)
+    looked = _look(project, server, given, start=start, offline=offline)
+    if looked is None:
+        text = f"{styled('declined', 'warn')}: {shown(server)} was not started, and stays as it was pinned"
+        output.result(_document(project, server, None, accepted=False), text)
+        return exits.OBJECTION
+    seen, launch = looked
     pins = load_pins(project, server=server, launch=launch)
     signed = offers(project, server, registry=registry, offline=offline, output=output)
     candidates = [one.verified for one in signed]
@@ -95,7 +100,7 @@ def command(
     after = judge_for(moved, server=server, launch=launch)(seen.surface)
     record_outcome(moved, after, server=server, launch=launch)
     text = f"{styled('accepted', 'good')}: {shown(server)}, in {shown(str(project.lockfile_path))}"
-    output.result(_document(project, judgement, accepted=True), text)
+    output.result(_document(project, judgement.server, judgement.change_set, accepted=True), text)
     return exits.FINE
 
 
@@ -123,7 +128,7 @@ def _move(
         return exits.OBJECTION
     proposal.move.apply(project, texts=texts)
     text = f"{styled('accepted', 'good')}: {shown(server)}@{shown(version.version)}"
-    output.result(_document(project, judgement, accepted=True), text)
+    output.result(_document(project, judgement.server, judgement.change_set, accepted=True), text)
     return exits.FINE
 
 
@@ -134,7 +139,7 @@ def _refuse_other(judgement: "Judgement", digest: str | None) -> None:
         raise Refused(
             "change-set-differs",
             f"the server now shows the change set {judgement.change_set}, asked for was {shown(digest)}",
-            remedy="look at what it shows now: toolnotary check",
+            remedy=f"look at what it shows now: toolnotary check --server {shown(judgement.server)} --start",
         )
 
 
@@ -144,14 +149,18 @@ def _entry(project: "Project", server: str) -> "Entry":
     entry = project.entry_named(server)
     if entry is None:
         where = shown(str(project.lockfile_path), limit=300)
-        raise Refused("not-pinned", f"{shown(server)} is not pinned in {where}", remedy="toolnotary lock")
+        raise Refused(
+            "not-pinned",
+            f"{shown(server)} is not pinned in {where}",
+            remedy=f"pin it first: toolnotary lock --server {shown(server)} -- COMMAND",
+        )
     return entry
 
 
 def _look(
     project: "Project", server: str, given: "Source | None", *, start: bool, offline: bool
-) -> "tuple[Seen, Launch]":
-    """What the server shows, and the launch that it is pinned under."""
+) -> "tuple[Seen, Launch] | None":
+    """What the server shows, and the launch that it is pinned under; None where it is not to be started."""
     from toolnotary_cli.looking import entry_launch, entry_source, is_file, look, recorded_source
     from toolnotary_cli.prompt import confirm
     from toolnotary_cli.source import Command
@@ -165,8 +174,9 @@ def _look(
     if given is not None:
         return look(project, given, launched=recorded_source(project, entry)), launch
     recorded = entry_source(project, entry)
-    if isinstance(recorded, Command) and not start and not confirm(f"start {launch.display} ?"):
-        raise click.Abort
+    asks = isinstance(recorded, Command) and not start
+    if asks and not confirm(f"start {launch.display} ?", otherwise=_without_terminal(server)):
+        return None
     return look(project, recorded, offline=offline), launch
 
 
@@ -192,19 +202,25 @@ def _agreed(
         *(("you declined exactly this before",) if before else ()),
         f"change set {judgement.change_set}",
     )
-    if confirm(f"accept this for {shown(server)}?", lines=about):
+    if confirm(f"accept this for {shown(server)}?", lines=about, otherwise=_without_terminal(server)):
         return True
     project.state.append(history.declined(server, judgement.change_set))
     text = f"{styled('declined', 'warn')}: {shown(server)} stays as it was pinned"
-    output.result(_document(project, judgement, accepted=False), text)
+    output.result(_document(project, judgement.server, judgement.change_set, accepted=False), text)
     return False
 
 
-def _document(project: "Project", judgement: "Judgement", *, accepted: bool) -> dict[str, object]:
+def _without_terminal(server: str) -> str:
+    return f"to see the change without one: toolnotary check --server {shown(server)} --start"
+
+
+def _document(
+    project: "Project", server: str, change_set: str | None, *, accepted: bool
+) -> dict[str, object]:
     return {
         "schema": SCHEMA,
-        "server": judgement.server,
-        "changeSet": judgement.change_set,
+        "server": server,
+        "changeSet": change_set,
         "accepted": accepted,
         "lockfile": str(project.lockfile_path),
     }

@@ -11,6 +11,7 @@ import click
 from toolnotary_cli import exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
+from toolnotary_cli.wording import counted
 
 if TYPE_CHECKING:
     from toolnotary_verifier.canonical import JsonObject
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.manifest import UnnamedManifest
     from toolnotary_verifier.surface import Surface
 
+_EXPECTED = "give a URL, 'stdio:COMMAND ARG...', or a command behind --"
 _SECONDS = click.FloatRange(min=0.1, max=3600)
 
 
@@ -128,7 +130,7 @@ def _source(
     from toolnotary_verifier.capture import CommandSource, UrlSource
     from toolnotary_verifier.errors import ConfigurationError
 
-    given = one(text, argv)
+    given = one(text, argv, expected=_EXPECTED)
     if isinstance(given, Command):
         if headers or ca_file:
             raise click.UsageError("--header and --ca-file are for a URL, not for a command")
@@ -139,9 +141,7 @@ def _source(
         if handed:
             raise click.UsageError("--env is for a command, not for a URL")
         return UrlSource(url=given.url, headers=dict(_header(text) for text in headers), ca_file=ca_file)
-    raise ConfigurationError(
-        "source", "only a live server can be captured", remedy="give a URL, or a command after --"
-    )
+    raise ConfigurationError("source", "only a live server can be captured", remedy=_EXPECTED)
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -200,13 +200,14 @@ def _count(looks: "Sequence[Surface]") -> int:
 
 def _lines(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> Iterator[str]:
     if manifest is None:
-        yield f"{styled('unstable', 'bad')}  nothing written: {len(found.unstable)} differ between looks"
+        differ = counted(len(found.unstable), "definition differs", "definitions differ")
+        yield f"{styled('unstable', 'bad')}  nothing written: {differ} between looks"
     else:
         yield f"{styled('captured', 'good')}  {shown(str(out), limit=None)}"
         yield f"digest    {manifest.digest}"
     for name, (about, surfaces) in found.profiles.items():
-        looks = f"{len(surfaces)} looks" if len(surfaces) > 1 else "1 look"
-        yield f"profile   {name}: revision {about.protocol_version}, {_count(surfaces)} definitions, {looks}"
+        told = f"{counted(_count(surfaces), 'definition')}, {counted(len(surfaces), 'look')}"
+        yield f"profile   {name}: revision {about.protocol_version}, {told}"
     for artifact in found.artifacts:
         yield f"artifact  {shown(artifact.purl)}{f' {artifact.digest}' if artifact.digest else ''}"
     for remote in found.remotes:

@@ -196,6 +196,7 @@ def _document(rows: "Sequence[Row]") -> dict[str, object]:
 def _lines(rows: "Sequence[Row]") -> Iterator[str]:
     from toolnotary_cli.output import shown, styled
     from toolnotary_cli.verdicts import counts, row_lines
+    from toolnotary_cli.wording import counted
     from toolnotary_verifier.verdict import Outcome
 
     for row in rows:
@@ -205,5 +206,5 @@ def _lines(rows: "Sequence[Row]") -> Iterator[str]:
         if row.outcome is Outcome.UNPINNED:
             yield f"  to pin it: toolnotary lock --server {shown(row.server)} -- COMMAND"
     told = ", ".join(f"{count} {state}" for state, count in counts(rows).items())
-    yield f"{len(rows)} {'server' if len(rows) == 1 else 'servers'}: {told}"
+    yield f"{counted(len(rows), 'server')}: {told}"
     yield styled("verified means: the definitions that were signed or accepted, and nothing more", "dim")

@@ -9,6 +9,10 @@ from toolnotary_cli import options
 from toolnotary_cli.output import Output
 from toolnotary_cli.trailing import TrailingCommand
 
+_EXPECTED = (
+    "a published version is written NAME@VERSION; to pin what a server shows, say its name with --server and "
+    "put its command behind --"
+)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -72,7 +76,8 @@ def command(
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
     """  # noqa: D301 - click takes the backspace for "do not wrap"
     from toolnotary_cli import source as sources
-    from toolnotary_cli.locking import Locking, accept_policy
+    from toolnotary_cli.locking import Locking
+    from toolnotary_cli.loosening import accept_policy
     from toolnotary_cli.opening import open_project, tell_unaccepted
 
     project = open_project(lockfile=lockfile, policy=policy)
@@ -81,15 +86,20 @@ def command(
             raise click.UsageError("--accept-project stands alone: it pins nothing")
         return accept_policy(project, output)
     tell_unaccepted(project, output)
-    given = sources.parse(source) if source is not None else None
+    given = sources.parse(source, expected=_EXPECTED) if source is not None else None
     locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
     if isinstance(given, sources.Published):
         if server not in (None, given.server):
             raise click.UsageError(f"--server {server} is not the name in {source}")
-        launched = sources.Url(url) if url is not None else sources.one(None, argv)
+        if url is not None and argv:
+            raise click.UsageError("got --url and a command behind --: a pin is for one of them")
+        launched = sources.Url(url) if url is not None else sources.one(None, argv) if argv else None
         return locking.published(given, launched, registry=registry, profiles=profiles, key=key)
     if profiles or key is not None or url is not None:
         raise click.UsageError("--profile, --key and --url belong to a published version, NAME@VERSION")
     if server is None:
-        raise click.UsageError("say --server NAME: what a server calls itself is no name")
+        raise click.UsageError(
+            "say what to pin: NAME@VERSION for a published version, or --server NAME (what a server calls "
+            "itself is no name)"
+        )
     return locking.unsigned(server, given, argv)

@@ -10,6 +10,7 @@ import click
 
 from toolnotary_cli import exits, options
 from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.wording import counted
 
 if TYPE_CHECKING:
     from toolnotary_verifier.canonical import JsonObject
@@ -66,7 +67,7 @@ def _pinned_to(entry: "Entry") -> str:
 
     if isinstance(entry, SignedEntry):
         return f"version {shown(entry.version, limit=80)}, signed by {shown(entry.signer, limit=90)}"
-    return f"{len(entry.pins)} definitions, without a signature"
+    return f"{counted(len(entry.pins), 'definition')}, without a signature"
 
 
 def _document(lines: Sequence[_Line]) -> dict[str, object]:
@@ -104,4 +105,4 @@ def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
         f"{sum(one.outcome is outcome for one in lines)} {outcome.value}" for outcome in Outcome
     )
     where = shown(str(project.lockfile_path), limit=300)
-    yield f"{len(lines)} pinned in {where}: {counts}"
+    yield f"{counted(len(lines), 'server')} pinned in {where}: {counts}"

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adding a pin: what a person is shown and asked before it, and what is written after a yes."""
+
+from typing import Final, NamedTuple
+
+import click
+
+from toolnotary_cli import exits
+from toolnotary_cli.output import Output, shown, styled
+from toolnotary_verifier.errors import Refused
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
+from toolnotary_verifier.moves import Move
+from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
+from toolnotary_verifier.project import Project
+from toolnotary_verifier.surface import Surface
+
+SCHEMA: Final = "https://toolnotary.dev/output/lock/v1"
+
+
+class Wanted(NamedTuple):
+    """What is to be pinned.
+
+    Attributes:
+        move: what would be written.
+        lines: what a person is shown.
+        launch: how the server is started or reached.
+        change_set: the digest of all that is shown.
+        named: whether policy names the signer, so that nobody need be asked.
+        seen: what the server showed, to be recorded; None for a version that nobody looked at.
+    """
+
+    move: Move
+    lines: list[str]
+    launch: Launch
+    change_set: str
+    named: bool = False
+    seen: Surface | None = None
+
+
+class Adding:
+    """Adds pins to the files of one command.
+
+    Args:
+        project: the files.
+        output: where results go.
+        yes: ask nobody, where that is enough.
+        digest: the change set that the person wants and no other.
+        texts: whether objects go beside the lockfile.
+    """
+
+    def __init__(
+        self, project: Project, output: Output, *, yes: bool, digest: str | None, texts: bool
+    ) -> None:
+        self._project, self._output = project, output
+        self._yes, self._digest, self._texts = yes, digest, texts
+
+    def pin(self, wanted: Wanted) -> int:
+        """Pin after a yes, or without one where policy names the signer; returns the exit code.
+
+        Raises:
+            Refused: `already-pinned`, `change-set-differs`, `needs-a-person`, `no-terminal`.
+            ConfigurationError: `file-not-writable`.
+        """
+        from toolnotary_cli.prompt import confirm
+
+        move, launch, change_set = wanted.move, wanted.launch, wanted.change_set
+        if self._digest not in (None, change_set):
+            raise Refused(
+                "change-set-differs",
+                f"this is the change set {change_set}, asked for was {shown(str(self._digest))}",
+                remedy="look at what would be pinned, in a terminal and without --digest",
+            )
+        if self._is_pinned(move, launch):
+            _record(self._project, wanted)
+            text = f"{shown(move.entry.server)} is pinned to this already"
+            self._output.result(self._document(move, change_set, pinned=True), text)
+            return exits.FINE
+        # A digest only narrows what may be accepted: a refusal tells it to whoever asks, a model included.
+        sure = self._yes and wanted.named
+        if self._yes and not sure:
+            raise Refused(
+                "needs-a-person",
+                "--yes pins only what a signer that your policy names has signed; "
+                f"this is the change set {change_set}",
+                remedy="look at it in a terminal, without --yes; or name the signer's key in your policy",
+            )
+        told = (
+            f"{shown(move.entry.server)}: {launch.display}",
+            *wanted.lines,
+            *move.notes,
+            f"change set {change_set}",
+        )
+        if sure:
+            for line in told:
+                self._output.note(click.unstyle(line))
+        elif not confirm(
+            f"pin {shown(move.entry.server)} to this?",
+            lines=told,
+            otherwise=_without_terminal(wanted),
+        ):
+            text = "declined: nothing was pinned"
+            self._output.result(self._document(move, change_set, pinned=False), text)
+            return exits.OBJECTION
+        moved = move.apply(self._project, texts=self._texts)
+        _record(moved, wanted)
+        where = shown(str(self._project.lockfile_path), limit=300)
+        text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
+        self._output.result(self._document(move, change_set, pinned=True), text)
+        return exits.FINE
+
+    def _is_pinned(self, move: Move, launch: Launch) -> bool:
+        """Whether exactly this counts already; anything else that is pinned is not moved here.
+
+        Raises:
+            Refused: `already-pinned`.
+        """
+        entry = self._project.lockfile.entry(move.entry.server, move.entry.launch)
+        if entry is None:
+            return False
+        if _pinned_to(entry) != _pinned_to(move.entry):
+            to = move.entry
+            wanted = f" {to.server}@{to.version}" if isinstance(to, SignedEntry) else ""
+            raise Refused(
+                "already-pinned",
+                f"{shown(entry.server)} is pinned to something else in {self._project.lockfile_path}",
+                remedy=f"toolnotary approve {shown(entry.server)}{shown(wanted)}",
+            )
+        pins = load_pins(self._project, server=entry.server, launch=launch)
+        accepted = isinstance(entry, UnsignedEntry) or self._project.state.accepts_manifest(
+            *entry.place, entry.manifest
+        )
+        return accepted and bool(pins.profiles) and not pins.unaccepted
+
+    def _document(self, move: Move, change_set: str, *, pinned: bool) -> dict[str, object]:
+        entry = move.entry
+        signed = entry if isinstance(entry, SignedEntry) else None
+        return {
+            "schema": SCHEMA,
+            "server": entry.server,
+            "pinned": pinned,
+            "version": None if signed is None else signed.version,
+            "signer": None if signed is None else signed.signer,
+            "changeSet": change_set,
+            "lockfile": str(self._project.lockfile_path),
+        }
+
+
+def _record(project: Project, wanted: Wanted) -> None:
+    """Remember in which state the server was seen, for `status`."""
+    if wanted.seen is None:
+        return
+    server, launch = wanted.move.entry.server, wanted.launch
+    judgement = judge_for(project, server=server, launch=launch)(wanted.seen)
+    record_outcome(project, judgement, server=server, launch=launch)
+
+
+def _without_terminal(wanted: Wanted) -> str:
+    """What works where nobody can be asked (docs/reference/cli.md)."""
+    if not isinstance(wanted.move.entry, SignedEntry):
+        return "without one, only a published version whose signer your policy names is pinned, with --yes"
+    if wanted.named:
+        return "or say --yes: your policy names its signer"
+    return "or name its signer's key in your policy ([[signers]]), and say --yes"
+
+
+def _pinned_to(entry: SignedEntry | UnsignedEntry) -> object:
+    """What an entry pins, without how its launch was written."""
+    if isinstance(entry, SignedEntry):
+        return (entry.manifest, entry.profiles)
+    return entry.pins
