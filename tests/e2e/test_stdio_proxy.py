@@ -197,6 +197,27 @@ def test_what_a_server_says_on_standard_error_is_passed_on() -> None:
     assert "I am here\n" in host.said
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"exfiltrate"}}'.encode("utf-16-le"),
+        b'{"jsonrpc":"2.0","id":5,"method":"Tools/call ","params":{"name":"exfiltrate"}}',
+        b'{"jsonrpc":"2.0","id":5,"method":["tools/call"],"params":{"name":"exfiltrate"}}',
+    ],
+)
+def test_what_a_lenient_server_could_take_for_a_call_never_reaches_it(line: bytes, tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    with started({"record": str(record)}) as host:
+        host.shake_hands()
+        assert host.tools() == NAMES
+        host.write(line + b"\n")
+        assert "error" in host.answer(5)
+        assert not host.call("echo")[0]
+        assert host.end() == 0
+    assert b"exfiltrate" not in record.read_bytes().replace(b"\0", b"")
+    assert "[request-refused]" in host.said
+
+
 # Judgement
 
 

@@ -250,31 +250,6 @@ def test_everything_else_passes_byte_for_byte(line: bytes, busy: bool) -> None:
     assert bench.from_server(line)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
-        b'{"jsonrpc":"2.0","id":"s1","result":{"action":"accept","content":{"tools":"x"}}}\n',
-        b'{"jsonrpc":"2.0","id":"s1","result":{"roots":[{"uri":"file:///method"}]}}\r\n',
-        b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77,"reason":"a\\/b"}}\n',
-        b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}\n',
-        b'{"jsonrpc":"2.0","id":8,"method":"logging/setLevel","params":{"level":"debug"}}\n',
-        b'{"jsonrpc":"2.0","id":8,"method":"completion/complete","params":{"ref":{"name":"a"},"n":1.0}}\n',
-        b'{"jsonrpc":"2.0","id":8,"method":"tasks/get","params":{"taskId":"1"}}\n',
-        b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","arguments":{"x":1e2,"y":"\\/"}}}\n',
-        b"\n",
-    ],
-)
-def test_what_a_host_says_beside_lists_passes_byte_for_byte(line: bytes) -> None:
-    bench = Bench([A])
-    bench.shake_hands()
-    bench.listed(A)
-    if line == b"\n":
-        assert bench.from_host(line)
-    else:
-        assert bench.from_host(line)
-
-
 def test_a_carriage_return_inside_a_harmless_line_is_written_out_of_it() -> None:
     bench = Bench([A])
     bench.from_server(b'{"jsonrpc":"2.0",\r"id":6,\r"result":{"n":1.50}}\r\n')
@@ -338,59 +313,6 @@ def test_a_listing_that_is_too_long_to_parse_fails() -> None:
     result = {"tools": [tool("a", "x" * 3000)]}
     bench.from_server({"jsonrpc": "2.0", "id": bench.asked()["id"], "result": result})
     assert bench.told()["error"]["code"] == -32603
-
-
-# What a host says that can be read in two ways
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a","name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a","Name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"ping","method":"tools/call","params":{"name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"Method":"tools/call","params":{"name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"m\\u0065thod":"tools/call","params":{"name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call"}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":["evil"]}\n',
-        b'{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"evil"}}\n',
-        b'{"jsonrpc":"2.0","id":[9],"method":"tools/call","params":{"name":"evil"}}\n',
-        b'[{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a"}}]\n',
-        b'[[{"jsonrpc":"2.0","id":9,"method":"tools/list"}]]\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"evil"}\n',
-        b"\xff\n",
-        b"tools/call evil\n",
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{"cursor":"1","Cursor":"2"}}\n',
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":[]}\n',
-    ],
-)
-def test_what_two_servers_could_read_differently_is_not_forwarded(line: bytes) -> None:
-    bench = Bench([A])
-    bench.shake_hands()
-    bench.listed(A)
-    before = list(bench.server)
-    bench.from_host(line)
-    assert b"evil" not in b"".join(bench.server[len(before) :])
-    assert bench.server == before
-    assert b"rror" in bench.host[-1]
-
-
-def test_a_carriage_return_inside_a_call_is_written_out_of_it() -> None:
-    bench = Bench([A])
-    bench.listed(A)
-    bench.from_host(b'{"jsonrpc":"2.0",\r"id":9,"method":"tools/call",\r"params":{"name":"a"}}\n')
-    assert bench.server[-1] == b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a"}}\n'
-
-
-def test_a_request_that_is_too_long_to_parse_is_refused() -> None:
-    bench = Bench([A], limits=Limits(frame_bytes=2000))
-    bench.from_host(
-        b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"%b"}}\n' % (b"x" * 3000)
-    )
-    assert bench.told()["id"] == 9
-    assert bench.told()["error"]["code"] == -32600
-    assert bench.from_host(b'{"jsonrpc":"2.0","id":9,"result":{"x":"%b"}}\n' % (b"x" * 3000))
 
 
 # Whatever bytes

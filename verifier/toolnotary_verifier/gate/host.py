@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from toolnotary_verifier.canonical import (
     CanonicalError,
-    Flaw,
     JsonObject,
     JsonValue,
     canonical_bytes,
@@ -14,13 +13,23 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Turn
-from toolnotary_verifier.gate.recognise import has_inner_return, head_id, may_be_request, plainly_called
-from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Held
-from toolnotary_verifier.gate.shape import lenient_ids, messages, misspells
+from toolnotary_verifier.gate.recognise import has_inner_return, is_plain_answer, is_utf8, plainly_called
+from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, Held
+from toolnotary_verifier.gate.shape import bare_method, messages, misspells
+from toolnotary_verifier.gate.unjudged import (
+    TWO_READINGS,
+    batch_refused,
+    not_strict,
+    refused,
+    too_long,
+    unreadable,
+    why_unjudged,
+)
 from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import View
 from toolnotary_verifier.gate.views import Views, stateless_meta
-from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, LIST_METHOD, coerced_id, error, frame, notification
+from toolnotary_verifier.gate.waiting import answerable
+from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, LIST_METHOD, coerced_id, frame, notification
 from toolnotary_verifier.limits import Limits
 
 LISTS = {method: kind for kind, method in LIST_METHOD.items()}
@@ -41,7 +50,9 @@ _META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _NAME = frozenset(("name",))
 _CURSOR = frozenset(("cursor",))
 _MAX_LISTENS = 32
+_NOTHING: frozenset[str] = frozenset()
 _TOO_MANY = "too many protocol revisions or capabilities at once"
+_NO_ID = "the id is neither a string nor a number"
 
 
 class HostSide:
@@ -68,6 +79,7 @@ class HostSide:
             "notifications/cancelled": self._cancelled,
             "subscriptions/listen": self._listen,
         }
+        self._bare = frozenset(map(bare_method, self._gated))
 
     def passes(self, line: bytes) -> bool:
         """Whether a frame is a plain call of a verified tool, as most are; costs little, changes nothing."""
@@ -80,24 +92,24 @@ class HostSide:
 
     def receive(self, line: bytes, now: float) -> Effects | None:
         """What follows from one frame of the host; None if it goes on to the server as it is."""
-        if self.passes(line) or not may_be_request(line) or not line.strip():
+        if self.passes(line) or not line.strip():
             return None
         if len(line) > self._limits.frame_bytes:
-            return self._too_long(line)
+            return None if is_plain_answer(line) else too_long(line, self._limits.frame_bytes)
+        if not line.isascii() and not is_utf8(line):
+            return unreadable(line, INVALID_REQUEST, "the message is not in UTF-8")
         try:
             message = parse_message(line, max_bytes=self._limits.frame_bytes)
-        except CanonicalError as refused:
-            return _refused(_only_id(line), PARSE_ERROR, f"the message is not valid JSON: {refused.message}")
+        except CanonicalError as fault:
+            return not_strict(line, fault)
         if isinstance(message, list):
             return self._batch(message)
-        if not isinstance(message, dict) or misspells(message):
-            return _refused(_only_id(line), INVALID_REQUEST, "the message can be read in more than one way")
-        effects = None
+        if not isinstance(message, dict):
+            return unreadable(line, INVALID_REQUEST, TWO_READINGS)
         gated = self._gated.get(message["method"]) if isinstance(message.get("method"), str) else None
-        if gated is not None:
-            effects = gated(message, line, now)
-        elif isinstance(message.get("method"), Flaw):
-            return _refused(_id_of(message), INVALID_REQUEST, "the message can be read in more than one way")
+        if why := why_unjudged(message, self._bare if gated is None else _NOTHING):
+            return refused(message, INVALID_REQUEST, why)
+        effects = None if gated is None else gated(message, line, now)
         return self._respelled(message) if effects is None and has_inner_return(line) else effects
 
     def announcements(self, view: View, kind: Kind) -> list[bytes]:
@@ -119,7 +131,7 @@ class HostSide:
         if "id" not in message:
             return Effects()  # nobody waits for an answer
         if not isinstance(params, dict) or misspells(params, _CURSOR):
-            return _refused(_id_of(message), INVALID_PARAMS, "params can be read in more than one way")
+            return refused(message, INVALID_PARAMS, "params can be read in more than one way")
         return self._gate(message, params, line, now, kind=kind, name=None)
 
     def _use(self, message: JsonObject, line: bytes, now: float) -> Effects | None:
@@ -130,7 +142,7 @@ class HostSide:
             or not isinstance(params.get("name"), str)
             or misspells(params, _NAME)
         ):
-            return _refused(_id_of(message), INVALID_PARAMS, "params have no name that is one string")
+            return refused(message, INVALID_PARAMS, "params have no name that is one string")
         return self._gate(message, params, line, now, kind=kind, name=params["name"])
 
     def _gate(
@@ -143,15 +155,16 @@ class HostSide:
         kind: Kind,
         name: str | None,
     ) -> Effects | None:
-        key = coerced_id(message.get("id"))
-        if "id" in message and (key is None or isinstance(message["id"], Flaw)):
-            return _refused(None, INVALID_REQUEST, "the id is neither a string nor a number")
+        if "id" in message and not answerable(message["id"]):
+            return refused(message, INVALID_REQUEST, _NO_ID)
         try:
             view = self._views.of(params)
-        except CanonicalError as refused:
-            return _refused(_id_of(message), INVALID_PARAMS, f"_meta: {refused.message}")
+            if has_inner_return(line):
+                line = serialize(message) + b"\n"
+        except CanonicalError as fault:
+            return refused(message, INVALID_PARAMS, fault.message)
         if view is None:
-            return _refused(_id_of(message), INTERNAL_ERROR, _TOO_MANY)
+            return refused(message, INTERNAL_ERROR, _TOO_MANY)
         record = view.record(kind)
         is_current = self._verification.is_current(record, now)
         if name is not None and is_current and record.snapshot is not None and name in record.snapshot.names:
@@ -160,12 +173,12 @@ class HostSide:
         turn = Turn(now)
         held = Held(
             id=message.get("id"),
-            key=key or "",
+            key=coerced_id(message.get("id")) or "",
             kind=kind,
             name=name,
             cursor=cursor,
             stateless=view.meta is not None,
-            line=_without_returns(message, line),
+            line=line,
             ticket=0,
         )
         if is_current and (name is not None or cursor is not None):
@@ -182,20 +195,19 @@ class HostSide:
     def _discover(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
         try:
             view = self._views.of(message.get("params"))
-        except CanonicalError as refused:
-            return _refused(_id_of(message), INVALID_PARAMS, f"_meta: {refused.message}")
+        except CanonicalError as fault:
+            return refused(message, INVALID_PARAMS, fault.message)
         if view is None:
-            return _refused(_id_of(message), INTERNAL_ERROR, _TOO_MANY)
+            return refused(message, INTERNAL_ERROR, _TOO_MANY)
         return self._await_about(message, view)
 
     def _await_about(self, message: JsonObject, view: View) -> Effects | None:
-        key = coerced_id(message.get("id"))
-        if key is None:
-            return _refused(None, INVALID_REQUEST, "the id is neither a string nor a number")
+        if not answerable(message.get("id")):
+            return refused(message, INVALID_REQUEST, _NO_ID)
         awaiting = self._verification.waiting.awaiting
         if len(awaiting) >= self._limits.held_requests:
-            return _refused(_id_of(message), INTERNAL_ERROR, "too many of these requests wait for an answer")
-        awaiting[key] = view
+            return refused(message, INTERNAL_ERROR, "too many of these requests wait for an answer")
+        awaiting[coerced_id(message["id"]) or ""] = view
         return None
 
     def _initialized(self, _message: JsonObject, _line: bytes, _now: float) -> Effects | None:
@@ -212,13 +224,16 @@ class HostSide:
         return Effects() if self._verification.waiting.cancel(key) else None
 
     def _listen(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
-        key = coerced_id(message.get("id"))
         params = message.get("params")
         wanted = params.get("notifications") if isinstance(params, dict) else None
-        if key is not None and isinstance(wanted, dict) and stateless_meta(params) is not None:
-            view = self._views.of(params)
-            if view is not None and len(self._listens) < _MAX_LISTENS:
-                self._listens[key] = (message["id"], view, wanted)
+        try:
+            view = None if stateless_meta(params) is None else self._views.of(params)
+        except CanonicalError as fault:
+            return refused(message, INVALID_PARAMS, fault.message)
+        if view is None or not isinstance(wanted, dict) or not answerable(message.get("id")):
+            return None
+        if len(self._listens) < _MAX_LISTENS:
+            self._listens[coerced_id(message["id"]) or ""] = (message["id"], view, wanted)
         return None
 
     # What is no single request
@@ -226,63 +241,18 @@ class HostSide:
     def _batch(self, batch: list[JsonValue]) -> Effects | None:
         """Batches left the protocol with 2025-06-18: they pass where they hold nothing to look at."""
         parts = list(messages(batch))
-        for part in parts:
-            method = part.get("method", "") if isinstance(part, dict) and not misspells(part) else None
-            if not isinstance(method, str) or method in self._gated:
-                break
-        else:
-            return self._respelled(batch)
-        ids = [
-            part["id"] for part in parts if isinstance(part, dict) and coerced_id(part.get("id")) is not None
-        ]
-        effects = Effects()
-        answers = [error(one, INVALID_REQUEST, "send this request outside of a batch") for one in ids]
-        if answers:
-            effects.to_host.append(serialize(answers) + b"\n")
-        effects.note("batch-refused", "a batch of the host was refused: it holds requests that must be gated")
-        return effects
-
-    def _too_long(self, line: bytes) -> Effects:
-        effects = Effects()
-        found = head_id(line)
-        text = f"a request of more than {self._limits.frame_bytes} bytes cannot be checked"
-        body = b'{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"%s"}}\n'
-        effects.to_host.append(body % (found or b"null", INVALID_REQUEST, text.encode("ascii")))
-        effects.note("request-refused", text)
-        return effects
+        if any(why_unjudged(part, self._bare) for part in parts):
+            return batch_refused(parts)
+        return self._respelled(batch)
 
     def _respelled(self, value: JsonValue) -> Effects:
-        """The same message in one line for every reader."""
-        effects = Effects()
+        """The same message, or batch, in one line for every reader."""
         try:
             canonical_bytes(value, max_depth=self._limits.message_depth, parsed=True)
+            effects = Effects()
             effects.to_server.append(serialize(value) + b"\n")
-        except CanonicalError as refused:
-            effects.note("request-refused", f"a message of the host was refused: {refused.message}")
+        except CanonicalError as fault:
+            if isinstance(value, dict):
+                return refused(value, INVALID_REQUEST, fault.message)
+            return batch_refused(list(messages(value)))
         return effects
-
-
-def _refused(request_id: JsonValue, code: int, why: str) -> Effects:
-    effects = Effects()
-    effects.to_host.append(frame(error(request_id, code, f"refused by toolnotary: {why}")))
-    effects.note("request-refused", f"a message of the host was refused: {why}")
-    return effects
-
-
-def _id_of(message: JsonObject) -> JsonValue:
-    request_id = message.get("id")
-    return request_id if coerced_id(request_id) is not None and not isinstance(request_id, Flaw) else None
-
-
-def _only_id(line: bytes) -> JsonValue:
-    found = lenient_ids(line, requests=True)
-    return found[0] if len(found) == 1 else None
-
-
-def _without_returns(message: JsonObject, line: bytes) -> bytes:
-    if not has_inner_return(line):
-        return line
-    try:
-        return serialize(message) + b"\n"
-    except CanonicalError:
-        return b"\n"  # it can be read in more than one way: a blank line is what the server gets

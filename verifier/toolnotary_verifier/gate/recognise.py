@@ -20,10 +20,12 @@ _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
 _ESCAPED_LETTER = rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"  # compiled when first needed
 # One byte is found fastest as a number; words with `find`, since `in` tries each as a number first.
+_NUL = 0x00  # in every text of UTF-16 and UTF-32, and in no JSON of UTF-8
 _RETURN = 0x0D
 _BACKSLASH = 0x5C
 _BRACE = 0x7B
 _METHOD = b'"method"'
+_METHOD_KEY = rb"""["']method["']|[{,\s]method\s*:"""
 _NAME = b'"name"'
 _STATELESS = b'/protocolversion"'
 _CALL, _SPACED_CALL = b'"method":"tools/call"', b'"method": "tools/call"'
@@ -68,12 +70,20 @@ def _may_fold_to_a_key(low: bytes) -> bool:
     return _LONG_S in low or (_HALF in low and any(letter in low for letter in _TURKISH))
 
 
-def may_be_request(frame: bytes) -> bool:
-    """Whether some server could take this frame of the host for a request."""
-    if not frame.startswith(b"{") or has_inner_return(frame):
-        return True
+def is_plain_answer(frame: bytes) -> bool:
+    """Whether a frame of the host that is too long to parse is one object in which no server finds a request.
+
+    It must be what `is_plain` asks of a server's frame, and hold no key `method`, however quoted or escaped:
+    not even where only a reader more lenient than JSON would see one.
+    """
+    if not frame.startswith(b'{"') or not frame.endswith((b"}\n", b"}\r\n")) or has_inner_return(frame):
+        return False
+    if _NUL in frame or not (frame.isascii() or is_utf8(frame)):
+        return False
     low = frame.lower()
-    return low.find(_METHOD) >= 0 or (_BACKSLASH in low and re.search(_ESCAPED_LETTER, low) is not None)
+    return not (
+        re.search(_METHOD_KEY, low) or (_BACKSLASH in low and re.search(_ESCAPED_LETTER, low) is not None)
+    )
 
 
 def plainly_called(frame: bytes) -> bytes | None:
@@ -81,12 +91,14 @@ def plainly_called(frame: bytes) -> bytes | None:
 
     One key `method` and one key `name` are in the whole frame, in any case, and no escape that could spell
     another: a quoted word cannot occur inside of a string, where its second quote would be escaped. Whoever
-    reads a call from that, wherever the name stands, reads this. A request of the stateless era is none of
-    these, since what it is held to stands in its `_meta`.
+    reads a call from that, wherever the name stands, reads this. Readers that guess an encoding find UTF-8. A
+    request of the stateless era is none of these, since what it is held to stands in its `_meta`.
     """
     if frame.find(_CALL) < 0 and frame.find(_SPACED_CALL) < 0:
         return None
     if _RETURN in frame or frame[0] != _BRACE or (_BACKSLASH in frame and frame.find(_ESCAPE) >= 0):
+        return None
+    if _NUL in frame or not (frame.isascii() or is_utf8(frame)):
         return None
     low = frame.lower()
     if low.count(_NAME) != 1 or low.count(_METHOD) != 1 or low.find(_STATELESS) >= 0:
@@ -118,3 +130,8 @@ def head_id(frame: bytes) -> bytes | None:
     """The JSON text of the id of a frame that is too long to parse, where the id stands in front."""
     found = re.match(_HEAD_ID, frame)
     return found[1] if found else None
+
+
+def begins_as_answer(frame: bytes) -> bool:
+    """Whether a frame that is too long to parse begins as an answer does: its id, then what is answered."""
+    return re.match(_HEAD_ID + rb'[ \t]*"(?:result|error)"', frame) is not None

@@ -10,6 +10,7 @@ from toolnotary_verifier.canonical import JsonObject, JsonValue
 HELD_MEMBERS = frozenset(("tools", "prompts", "resources", "resourcetemplates", "instructions"))
 _ENVELOPE = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
 _DOT_ABOVE = "\u0307"  # what is left of a Turkish capital i
+_AROUND = " \t\r\n\0\ufeff\ufffd"
 
 
 def fold(key: str) -> str:
@@ -35,7 +36,10 @@ def definition_members(message: JsonObject) -> set[str]:
 
 def misspells(members: JsonObject, exact: frozenset[str] = _ENVELOPE) -> bool:
     """Whether a key is one of `exact` for a reader that ignores case, but not for one that does not."""
-    return not exact.issuperset(members) and any(key not in exact and fold(key) in exact for key in members)
+    if exact.issuperset(members):
+        return False
+    folded = {fold(key) for key in exact}
+    return any(key not in exact and fold(key) in folded for key in members)
 
 
 def messages(value: JsonValue) -> Iterator[JsonValue]:
@@ -49,19 +53,35 @@ def messages(value: JsonValue) -> Iterator[JsonValue]:
             yield item
 
 
-def lenient_ids(frame: bytes, *, requests: bool = False) -> list[JsonValue]:
-    """The ids that a lenient reader may find in a frame that is no strict JSON, so that nobody waits.
+def bare_method(method: str) -> str:
+    """The letters and digits of a method's name, as the most lenient router compares it.
 
-    Only for answering with an error: nothing else is read from such a frame.
+    Case, blanks, control characters, punctuation and compatible forms of letters do not count, so that names
+    of different methods stay different, and all spellings of one become one.
+    """
+    if not method.isascii():
+        import unicodedata
 
-    Args:
-        frame: the frame.
-        requests: whether ids of requests are wanted, rather than those of answers.
+        method = unicodedata.normalize("NFKC", method)
+    return "".join(letter for letter in fold(method) if letter.isascii() and letter.isalnum())
+
+
+def lenient_messages(frame: bytes) -> list[JsonObject]:
+    """The messages that a lenient reader may find in a frame that is no strict JSON, so that nobody waits.
+
+    Only for answering with an error: nothing else is read from such a frame. It is decoded as readers do that
+    guess: by byte order mark or by the zeros in it.
     """
     try:
-        value = json.loads(frame.decode("utf-8", "replace"))
+        text = frame.decode(json.detect_encoding(frame), "replace")
+        # What is left of a line feed of two or four bytes, the first of which ended the frame.
+        value = json.loads(text.strip(_AROUND))
     except (ValueError, RecursionError):
         return []
-    parts = [item for item in messages(value) if isinstance(item, dict)]
-    found = (part.get("id") for part in parts if requests or "method" not in part)
+    return [item for item in messages(value) if isinstance(item, dict)]
+
+
+def lenient_ids(frame: bytes) -> list[JsonValue]:
+    """The ids of the answers that a lenient reader may find in a frame that is no strict JSON."""
+    found = (part.get("id") for part in lenient_messages(frame) if "method" not in part)
     return [one for one in found if isinstance(one, str | int | float) and not isinstance(one, bool)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under which protocol revision and client capabilities a request sees the server."""
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue, canonical_bytes
+from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonObject, JsonValue, canonical_bytes
+from toolnotary_verifier.gate.shape import misspells
 from toolnotary_verifier.gate.view import View
 from toolnotary_verifier.jsonrpc import META_CAPABILITIES, META_VERSION
 from toolnotary_verifier.limits import Limits
@@ -9,6 +10,8 @@ from toolnotary_verifier.limits import Limits
 # What belongs to one request alone and must not stand in requests of our own.
 _OF_ONE_REQUEST = frozenset(("progressToken", "io.modelcontextprotocol/logLevel"))
 _HANDSHAKE = b""
+_META = frozenset(("_meta",))
+_FACTS = frozenset((META_VERSION, META_CAPABILITIES))
 
 
 class Views:
@@ -31,19 +34,23 @@ class Views:
         """The view that a request belongs to; None if too many others are in use.
 
         Raises:
-            CanonicalError: its capabilities can be read in more than one way.
+            CanonicalError: its `_meta` can be read in more than one way.
         """
         meta = stateless_meta(params)
         if meta is None:
             return self.handshake
         facts = [meta[META_VERSION], meta.get(META_CAPABILITIES)]
         key = canonical_bytes(facts, max_depth=self._limits.message_depth, parsed=True)
-        view = self._views.pop(key, None)
+        view = self._views.get(key)
+        kept = {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST}
+        if view is None or kept != view.meta:
+            canonical_bytes(kept, max_depth=self._limits.message_depth, parsed=True)
         if view is None:
             if len(self._views) > self._limits.views and not self._forget_one():
                 return None
-            view = View(meta={})
-        view.meta = {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST}
+            view = View()
+        view.meta = kept
+        self._views.pop(key, None)  # behind the others: it was used last
         self._views[key] = view
         return view
 
@@ -62,6 +69,17 @@ class Views:
 
 
 def stateless_meta(params: JsonValue) -> JsonObject | None:
-    """`_meta` of a request of the stateless era, None for the handshake era (2026-07-28: `_meta`)."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    return meta if isinstance(meta, dict) and META_VERSION in meta else None
+    """`_meta` of a request of the stateless era, None for the handshake era (2026-07-28: `_meta`).
+
+    Raises:
+        CanonicalError: some reader could find another revision in it, or other capabilities.
+    """
+    if not isinstance(params, dict):
+        return None
+    meta = params.get("_meta")
+    if isinstance(meta, Flaw):
+        raise CanonicalError(meta.code, f"_meta: {meta.message}")
+    facts = meta if isinstance(meta, dict) else {}
+    if misspells(params, _META) or misspells(facts, _FACTS):
+        raise CanonicalError("duplicate-key", "_meta can be read in more than one way")
+    return facts if META_VERSION in facts else None

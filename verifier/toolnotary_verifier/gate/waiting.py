@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
 
-import math
-
-from toolnotary_verifier.canonical import JsonValue
+from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonValue, serialize
 from toolnotary_verifier.gate.effects import Effects
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, Held, refuse
 from toolnotary_verifier.gate.report import Report, why_withheld
 from toolnotary_verifier.gate.view import Record, View
-from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, error, frame
+from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, coerced_id, error, frame
 from toolnotary_verifier.limits import Limits
 
 
@@ -112,10 +110,10 @@ class Waiting:
 
 def answerable(request_id: JsonValue) -> bool:
     """Whether an answer can be given to this id: a string that can be written, or a number."""
-    if isinstance(request_id, str):
-        return not any("\ud800" <= character <= "\udfff" for character in request_id)
-    return (
-        isinstance(request_id, int | float)
-        and not isinstance(request_id, bool)
-        and -math.inf < request_id < math.inf  # neither of these, nor NaN, can be written
-    )
+    if coerced_id(request_id) is None or isinstance(request_id, Flaw):
+        return False
+    try:
+        serialize(request_id)
+    except CanonicalError:
+        return False
+    return True
