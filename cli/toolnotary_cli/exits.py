@@ -50,27 +50,27 @@ def orderly() -> Iterator[None]:
     import signal
     import threading
 
-    def interrupt(number: int, _frame: "FrameType | None") -> None:
-        signal.signal(number, signal.SIG_IGN)
+    from toolnotary_verifier.interrupts import ENDING
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    untouched = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in ENDING}
+    taken = {number: handler for number, handler in before.items() if handler in untouched}
+
+    def interrupt(_number: int, _frame: "FrameType | None") -> None:
+        for number in taken:
+            signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    here = threading.current_thread() is threading.main_thread()
-    numbers = [
-        getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if here and hasattr(signal, name)
-    ]
-    before = {number: signal.getsignal(number) for number in numbers}
-    taken = {
-        number: what
-        for number, what in before.items()
-        if what in (signal.SIG_DFL, signal.default_int_handler)
-    }
     for number in taken:
         signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number, what in taken.items():
-            signal.signal(number, what)
+        for number, handler in taken.items():
+            signal.signal(number, handler)
 
 
 def _guarded(call: Callable[[], int | None]) -> int:

@@ -256,4 +256,7 @@ def create_app(settings: Settings, *, clock: Callable[[], datetime] = utc_now) -
     app.state.storage, app.state.settings, app.state.clock = storage, settings, clock
     app.include_router(router)
     problems.install(app)
+    # The framework puts its routes together when they are first asked for, and changes the filters of
+    # warnings for all threads while it does so: it is done here, before there are any.
+    app.openapi()
     return app

@@ -6,9 +6,13 @@ media types and the members of every document.
 """
 
 import json
+import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import pytest
 from servers.registry import RunningRegistry
 
 from toolnotary_registry_api.app import create_app
@@ -68,3 +72,20 @@ def test_every_route_is_in_the_reference(sqlite_registry: RunningRegistry) -> No
     reference = REFERENCE.read_text(encoding="utf-8")
     routes = json.loads(PINNED.read_text(encoding="utf-8"))["routes"]
     assert [route for route in routes if f"`{route}`" not in reference] == []
+
+
+def test_a_service_is_put_together_before_its_first_request(
+    sqlite_registry: RunningRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The framework does so with the filters of warnings changed, which all threads share."""
+    changed_in = []
+    enter = warnings.catch_warnings.__enter__
+
+    def noted(filters: "warnings.catch_warnings[Any]") -> Any:
+        changed_in.append(threading.current_thread())
+        return enter(filters)
+
+    monkeypatch.setattr(warnings.catch_warnings, "__enter__", noted)
+    assert httpx2.get(f"{sqlite_registry.url}/livez").status_code == 200
+    assert httpx2.get(f"{sqlite_registry.url}/v1/servers/a.example/x").status_code == 404
+    assert [thread for thread in changed_in if thread is not threading.main_thread()] == []

@@ -4,8 +4,8 @@
 This is the only room with platform-specific calls. On POSIX a server is started in a process group of its
 own, and its end is the end of that group and of every descendant that can be found. A contained server gets
 two things more: on Linux this process adopts descendants whose own parent ended, for as long as the server is
-there, so that a daemon cannot slip away, and a sleeping shell beside it ends the group when this process is
-killed before it can do so itself.
+there, so that a daemon cannot slip away, and, unless `watcher` watches over us, a sleeping shell beside it
+ends the group when this process is killed before it can do so itself.
 On Windows the tree is ended with `taskkill`.
 """
 
@@ -22,21 +22,19 @@ from typing import BinaryIO, Final, Literal, NamedTuple, Self
 from toolnotary_verifier import descendants
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.interrupts import ENDING
 
-# What a host sends to end a server; not every system has all of them.
-FORWARDED: Final = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-)
+# What a host sends to end a server.
+FORWARDED: Final = ENDING
 # Reads until its standard input ends: with a line where all went well, without one where we were killed.
 _GUARD: Final = 'read -r _ || kill -s KILL -- "-$1"'
-_ROUNDS: Final = 50
 
 
 class _Containment(NamedTuple):
     """What keeps a contained server's descendants within reach.
 
     Attributes:
-        guard: the shell that ends the group when we are killed; None where there is no shell.
+        guard: the shell that ends the group when we are killed; None where there is none.
         others: the children that we had before: they are nothing of the server's.
         adopted: whether we adopted orphans before.
     """
@@ -138,20 +136,14 @@ class Process:
         self.close()
 
     def _end_tree(self) -> None:
-        """Kill the group and all descendants; look again until none is left, since they may start others."""
+        """Kill the group and all descendants."""
         found = self._descendants()
         _signal_group(self.pid, signal.SIGKILL)
-        empty = 0
-        for _ in range(_ROUNDS):
-            for process in found:
-                with contextlib.suppress(OSError):
-                    os.kill(process, signal.SIGKILL)
-            self.collect()
-            found = self._descendants()
-            empty = 0 if found else empty + 1
-            # Twice: they are read one by one, and one that ends meanwhile hides its children for a moment.
-            if empty == 2:
-                return
+        descendants.kill(self._left, found)
+
+    def _left(self) -> list[int]:
+        self.collect()
+        return self._descendants()
 
     def _descendants(self) -> list[int]:
         known = descendants.children()
@@ -186,6 +178,7 @@ def start(
     directory: Path | None = None,
     stderr: Literal["pipe", "inherit"] = "pipe",
     contained: bool = False,
+    watched: bool = False,
 ) -> Process:
     """Start a server with pipes for its standard input and output.
 
@@ -196,6 +189,7 @@ def start(
         stderr: a pipe, or our own standard error.
         contained: for a process that does nothing else until the server has ended: adopt its orphans, and end
             it when we are killed. Any child that such a process gets meanwhile is taken for one of these.
+        watched: whether another process sees to it where a contained server's is killed (see `watcher`).
 
     Raises:
         CannotTell: `server-start`, if there is nothing to start.
@@ -210,7 +204,8 @@ def start(
     except CannotTell:
         descendants.adopt_orphans(adopting=adopted)
         raise
-    return Process(popen, containment=_Containment(_start_guard(popen.pid), others, adopted))
+    guard = None if watched else _start_guard(popen.pid)
+    return Process(popen, containment=_Containment(guard, others, adopted))
 
 
 def _popen(

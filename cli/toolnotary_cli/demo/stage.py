@@ -2,6 +2,7 @@
 """Where the demo plays: a folder of its own that disappears, and real commands whose output is shown."""
 
 import os
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from toolnotary_cli import places
 from toolnotary_cli.output import styled
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.interrupts import uninterrupted
 
 TOOLNOTARY = [sys.executable, "-m", "toolnotary_cli"]
 # The interpreter that runs the demo's server, by a name that a person would type.
@@ -32,9 +34,9 @@ class Stage:
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="toolnotary-demo-")).resolve()
+        # Nothing is made before the block that removes it again has begun: see `build`.
+        self.folder = Path(tempfile.gettempdir()).resolve() / f"toolnotary-demo-{secrets.token_hex(8)}"
         home = self.folder / "home"
-        home.mkdir(mode=0o700)
         own = {name: value for name, value in os.environ.items() if not name.startswith("TOOLNOTARY_")}
         self.environment = {
             **own,
@@ -52,9 +54,16 @@ class Stage:
         return self
 
     def __exit__(self, *_failure: object) -> None:
-        for process in reversed(self._running):
-            _end(process)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with uninterrupted():
+            for process in reversed(self._running):
+                _end(process)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def build(self) -> None:
+        """Make the folder, readable by its owner alone, and in it a personal policy that says nothing yet."""
+        self.folder.mkdir(mode=0o700)
+        self.home.mkdir(mode=0o700)
+        self.write(self.home / places.POLICY, "")
 
     def say(self, text: str) -> None:
         """A line of the story."""
@@ -76,23 +85,15 @@ class Stage:
             CannotTell: `demo-step`, if the command ended otherwise or not at all.
         """
         self.show_command(*arguments)
+        process = self._started(arguments, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         try:
-            ended = subprocess.run(
-                [*TOOLNOTARY, *arguments],
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=_PATIENCE,
-                check=False,
-            )
+            told, _ = process.communicate(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
             raise self._broken(arguments, f"did not end within {_PATIENCE:.0f} seconds") from None
-        printed = ended.stdout.decode("utf-8", "replace")
+        printed = told.decode("utf-8", "replace")
         self.show(printed)
-        if ended.returncode != expect:
-            raise self._broken(arguments, f"ended with {ended.returncode}, expected {expect}")
+        if process.returncode != expect:
+            raise self._broken(arguments, f"ended with {process.returncode}, expected {expect}")
         if expect:
             click.echo(styled(f"    (exit code {expect})", "dim"))
         return printed
@@ -104,16 +105,7 @@ class Stage:
         """
         if shown:
             self.show_command(*arguments)
-        process = subprocess.Popen(
-            [*TOOLNOTARY, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self._running.append(process)
-        return process
+        return self._started(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def show_command(self, *arguments: str) -> None:
         """Show a command as it would be typed."""
@@ -129,6 +121,20 @@ class Stage:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(content)
+
+    def _started(self, arguments: Sequence[str], *, stdin: int, stderr: int) -> "subprocess.Popen[bytes]":
+        # Else Ctrl-C could leave a process behind that nobody ends, and that makes the folder anew.
+        with uninterrupted():
+            process = subprocess.Popen(
+                [*TOOLNOTARY, *arguments],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+            self._running.append(process)
+        return process
 
     def _broken(self, arguments: Sequence[str], why: str) -> CannotTell:
         return CannotTell("demo-step", f"toolnotary {' '.join(arguments)} {why}")

@@ -44,6 +44,7 @@ def play(stage: Stage) -> None:
     Raises:
         CannotTell: `demo-step`, if a step did not end as the story needs.
     """
+    stage.build()
     shutil.copy(Path(weather_server.__file__), stage.folder / PROGRAM)
     stage.say(_BEGIN)
     _publish(stage)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One look at a source: connect, read everything, end what was started."""
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from toolnotary_verifier.capture.look import REVISIONS, Look
 from toolnotary_verifier.capture.source import CommandSource, Source
 from toolnotary_verifier.capture.transport import Transport
 from toolnotary_verifier.errors import CannotTell, ToolnotaryError
+from toolnotary_verifier.interrupts import uninterrupted
 from toolnotary_verifier.jsonrpc import HANDSHAKE, STATELESS
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
@@ -52,21 +54,27 @@ def inspect(
     older = tuple(revision for revision in revisions if revision in HANDSHAKE)
     asked = [revisions, older] if STATELESS in revisions and older else [revisions]
     while True:
-        transport = _connect(source, limits, variables or {}, directory)
-        talk = Conversation(transport, capabilities=declared, limits=limits)
-        look = Look(talk, declared=declared, limits=limits)
-        try:
-            return concealed.refuse_in(look.read(asked.pop(0)))
-        except CannotTell as error:
-            # Some servers of the handshake era end when something else than `initialize` comes first.
-            if error.code != "server-ended" or look.opening or not asked:
+        with contextlib.ExitStack() as closing:
+            with uninterrupted():
+                transport = _connect(source, limits, variables or {}, directory)
+                closing.callback(_close, transport)
+            talk = Conversation(transport, capabilities=declared, limits=limits)
+            look = Look(talk, declared=declared, limits=limits)
+            try:
+                return concealed.refuse_in(look.read(asked.pop(0)))
+            except CannotTell as error:
+                # Some servers of the handshake era end when something else than `initialize` comes first.
+                if error.code != "server-ended" or look.opening or not asked:
+                    _mask(error, transport)
+                    raise
+            except ToolnotaryError as error:
                 _mask(error, transport)
                 raise
-        except ToolnotaryError as error:
-            _mask(error, transport)
-            raise
-        finally:
-            transport.close()
+
+
+def _close(transport: Transport) -> None:
+    with uninterrupted():
+        transport.close()
 
 
 def _mask(error: ToolnotaryError, transport: Transport) -> None:
