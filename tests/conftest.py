@@ -2,6 +2,7 @@
 """What every test shares: hypothesis without deadlines, a home of its own, where outside material lies."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ settings.register_profile(
     derandomize=True,
 )
 settings.load_profile(EFFORT)
+
+# A shell starts what it puts in the background with SIGINT ignored, and whatever a test starts would inherit
+# that: Ctrl-C would reach none of it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
