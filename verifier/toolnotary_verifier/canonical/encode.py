@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quoted
+from typing import Any, Final
 
 from toolnotary_verifier.canonical.fault import first_fault, is_literal
 from toolnotary_verifier.canonical.flaw import CanonicalError, JsonObject, JsonValue
@@ -73,12 +74,14 @@ def _write_object(lead: str, members: JsonObject, room: int, out: _Out, order: _
 def _write_array(lead: str, items: list[JsonValue], room: int, out: _Out, order: _Order) -> None:
     if room < 0:
         raise _UnwritableError
+    write = _WRITERS.get(type(items[0])) if items else None
+    if write is not None and len(set(map(type, items))) == 1:  # all of one kind, as in most arrays: in one go
+        out(f"{lead}[{','.join(map(write, items))}]")
+        return
     lead += "["
     for item in items:
         kind = type(item)
-        if kind is str:
-            out(lead + quoted(item))
-        elif kind is dict:
+        if kind is dict:
             _write_object(lead, item, room - 1, out, order)
         elif kind is list:
             _write_array(lead, item, room - 1, out, order)
@@ -88,8 +91,13 @@ def _write_array(lead: str, items: list[JsonValue], room: int, out: _Out, order:
     out("]" if items else lead + "]")
 
 
+_WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: quoted, int: integer_text, Real: real_text}
+
+
 def _scalar(value: JsonValue, room: int, order: _Order) -> str:
     kind = type(value)
+    if kind is str:
+        return quoted(value)
     if kind is int:
         return integer_text(value)
     if kind is Real:

@@ -42,11 +42,11 @@ class Repeat(NamedTuple):
             return cls(line[: tail + found.start(1)], line[tail + found.end(1) :])
         return None
 
-    def id_in(self, line: bytes) -> int | str | None:
-        """The id of `line`, if it is this line with that id in it; None if it is any other line."""
-        if not (line.startswith(self.before) and line.endswith(self.behind)):
-            return None
-        token = line[len(self.before) : len(line) - len(self.behind)]
-        if not re.fullmatch(_ID, token):
-            return None
-        return token[1:-1].decode("ascii") if token.startswith(b'"') else int(token)
+    def answers(self, line: bytes, request_id: bytes) -> bool:
+        """Whether `line` is this line with `request_id` in it, an id in the spelling in which it was sent.
+
+        A server that spells it in another way is not wrong; its line is only read in full.
+        """
+        before, behind = self
+        start = before + request_id
+        return line.startswith(start) and line.endswith(behind) and len(line) == len(start) + len(behind)

@@ -90,7 +90,7 @@ class Verification:
             if attempt is None or not attempt.same or len(attempt.pages) >= len(record.pages):
                 continue
             known = record.pages[len(attempt.pages)]
-            if known.repeat is not None and known.repeat.id_in(line) == own_id:
+            if known.repeat is not None and known.repeat.answers(line, b'"%s"' % own_id.encode("ascii")):
                 del self.under_way[own_id]
                 self._receive(record, known, len(line), turn)
                 return True
