@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event, func
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, create_engine, event, func
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -199,8 +199,13 @@ class Storage:
             session.exec(select(VersionRow.id).limit(1)).first()
 
     @contextmanager
-    def writing(self, subject: str) -> Iterator[Writing]:
+    def writing(self, subject: str, *, under: Sequence[str] = ()) -> Iterator[Writing]:
         """A write transaction about `subject`, a server or a key pattern; one at a time per subject.
+
+        Args:
+            subject: what is written about.
+            under: the patterns whose keys decide about it: while the transaction runs nobody writes about
+                these, so that a key which it reads as registered is so until it has ended.
 
         Raises:
             CannotTell: `database-unreachable`, if the database is down or stays locked by another process.
@@ -213,7 +218,10 @@ class Storage:
             Session(bind=connection) as session,
         ):
             if not self._sqlite:
-                session.exec(select(func.pg_advisory_xact_lock(func.hashtextextended(subject, 0))))
+                # A server's name can be a pattern too: what is locked alone below is not shared first.
+                for pattern in sorted({*under} - {subject}):
+                    session.exec(select(func.pg_advisory_xact_lock_shared(_lock(pattern))))
+                session.exec(select(func.pg_advisory_xact_lock(_lock(subject))))
             yield Writing(session)
             session.flush()
 
@@ -221,6 +229,10 @@ class Storage:
     def _reading(self) -> Iterator[Session]:
         with _answering(), Session(self._engine) as session:
             yield session
+
+
+def _lock(subject: str) -> ColumnElement[int]:
+    return func.hashtextextended(subject, 0, type_=BigInteger)
 
 
 @contextmanager

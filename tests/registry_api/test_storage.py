@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The database: migrations in both directions, tables that only grow, URLs that are taken."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from servers.publisher import NOW, Publisher
-from sqlalchemy import Connection, create_engine, inspect, text
+from servers.publisher import NOW, SERVER, Publisher
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from toolnotary_registry_api.admission import Submission, patterns_for
 from toolnotary_registry_api.migrations import downgrade, upgrade
-from toolnotary_registry_api.publication import claim, retire
+from toolnotary_registry_api.publication import claim, publish, retire
 from toolnotary_registry_api.settings import database_url as parsed
-from toolnotary_registry_api.storage import Storage
+from toolnotary_registry_api.storage import Storage, Writing
 from toolnotary_registry_api.tables import APPEND_ONLY, Table
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused
 
@@ -163,3 +166,82 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(url: str)
         Storage.open(url)
     assert failed.value.code == "database-unreachable"
     assert "geheim" not in str(failed.value) + failed.value.remedy
+
+
+# A key that is retired while somebody publishes with it.
+
+
+class HaltedStorage(Storage):
+    """A session that stops before its write transaction until it is told to go on."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.reached, self.goes_on = threading.Event(), threading.Event()
+
+    @contextmanager
+    def writing(self, subject: str, *, under: Sequence[str] = ()) -> Iterator[Writing]:
+        self.reached.set()
+        assert self.goes_on.wait(60)
+        with super().writing(subject, under=under) as writing:
+            yield writing
+
+
+@pytest.mark.parametrize("pattern", ["io.github.acme/*", SERVER])
+def test_a_key_that_is_retired_after_its_signature_was_verified_publishes_no_more(
+    database_url: str, pattern: str
+) -> None:
+    publisher = Publisher()
+    release = publisher.release()
+    submission = Submission(manifest=release.manifest, bundle=release.bundle)
+    with (
+        closing(Storage.open(database_url)) as operator,
+        closing(HaltedStorage.open(database_url)) as halted,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        claim(operator, pattern, publisher.pem, at=NOW)
+        publishing = pool.submit(publish, halted, submission, at=NOW)
+        assert halted.reached.wait(60)
+        retire(operator, pattern, publisher.public_key.key_id, at=NOW)
+        halted.goes_on.set()
+        with pytest.raises(Refused) as refused:
+            publishing.result(60)
+        assert refused.value.code == "namespace-unclaimed"
+        assert operator.entries(SERVER, limit=1) == ()
+
+
+@pytest.mark.parametrize("pattern", ["io.github.acme/*", SERVER])
+def test_a_key_that_a_publication_was_admitted_by_is_retired_after_it(
+    database_url: str, pattern: str
+) -> None:
+    publisher = Publisher()
+    steps = []
+    with closing(Storage.open(database_url)) as operator, closing(Storage.open(database_url)) as storage:
+        claim(operator, pattern, publisher.pem, at=NOW)
+
+        def withdraw() -> None:
+            retire(operator, pattern, publisher.public_key.key_id, at=NOW)
+            steps.append("retired")
+
+        retiring = threading.Thread(target=withdraw)
+        with storage.writing(SERVER, under=patterns_for(SERVER)) as writing:
+            retiring.start()
+            retiring.join(0.3)  # time to do it in, which the lock does not give: nothing here waits for it
+            keys = writing.namespace_keys(patterns_for(SERVER))
+            steps.append("published")
+        retiring.join(60)
+        assert [key.retired_at for key in keys] == [None]
+        assert steps == ["published", "retired"]
+
+
+def test_publications_of_one_namespace_do_not_wait_for_each_other(database_url: str) -> None:
+    """But on SQLite, which has one writer at a time in any case."""
+    if database_url.startswith("sqlite"):
+        pytest.skip("one writer at a time")
+    others = "io.github.acme/maps"
+    with (
+        closing(Storage.open(database_url)) as first,
+        closing(Storage.open(database_url)) as second,
+        first.writing(SERVER, under=patterns_for(SERVER)),
+        second.writing(others, under=patterns_for(others)) as writing,
+    ):
+        assert writing.last_sequence(others) == 0
