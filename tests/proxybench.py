@@ -65,9 +65,11 @@ class Wire:
         process: the process.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path | None = None) -> None:
+    def __init__(self, argv: Sequence[str], *, cwd: Path | None = None, new_session: bool = False) -> None:
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
+        self.process = subprocess.Popen(
+            argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, start_new_session=new_session
+        )
         self.frames: list[bytes] = []
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._said: list[bytes] = []
@@ -212,16 +214,19 @@ class Watched:
 
 def descendants(pid: int) -> list[int]:
     """Every living process below this one (Linux)."""
-    children: dict[int, list[int]] = {}
+    found = children(pid)
+    for process in found:
+        found += children(process)
+    return found
+
+
+def children(pid: int) -> list[int]:
+    """The living children of this process (Linux)."""
+    found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             with contextlib.suppress(OSError):
                 state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                if state != b"Z":
-                    children.setdefault(int(parent), []).append(int(folder.name))
-    found, waiting = [], [pid]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
+                if state != b"Z" and int(parent) == pid:
+                    found.append(int(folder.name))
     return found

@@ -53,13 +53,20 @@ def plain_run(words: Sequence[str]) -> Run | None:
 
 
 def _guard(argv: tuple[str, ...], server: str, lockfile: str, policy: str) -> int:
-    from pathlib import Path
+    # First of all, while there is little to be shared with the process that watches.
+    from toolnotary_verifier.watcher import watched
 
-    from toolnotary_cli.guarding import guard
+    def work(lifeline: int | None) -> int:
+        from pathlib import Path
 
-    return guard(
-        argv,
-        server=server or None,
-        lockfile=Path(lockfile) if lockfile else None,
-        policy=Path(policy) if policy else None,
-    )
+        from toolnotary_cli.guarding import guard
+
+        return guard(
+            argv,
+            server=server or None,
+            lockfile=Path(lockfile) if lockfile else None,
+            policy=Path(policy) if policy else None,
+            lifeline=lifeline,
+        )
+
+    return watched(work)

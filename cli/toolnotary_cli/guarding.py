@@ -25,8 +25,22 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
 
 
-def guard(argv: Sequence[str], *, server: str | None, lockfile: Path | None, policy: Path | None) -> int:
+def guard(
+    argv: Sequence[str],
+    *,
+    server: str | None,
+    lockfile: Path | None,
+    policy: Path | None,
+    lifeline: int | None,
+) -> int:
     """Run a server behind the gate until it ends; returns its exit code.
+
+    Args:
+        argv: the server's command.
+        server: the name given by the user; None where its launch is to find it.
+        lockfile: the value of `--lockfile`.
+        policy: the value of `--policy`.
+        lifeline: what the watching process holds (see `watcher`); None where nothing watches.
 
     Raises:
         Refused: `identity`, before anything is started; or what keeps a signed entry from counting.
@@ -56,10 +70,10 @@ def guard(argv: Sequence[str], *, server: str | None, lockfile: Path | None, pol
             recorder.last = judgement
         return judgement
 
-    child = process.start(argv, stderr="inherit", contained=True)
+    child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
     gate = Gate(judge, server=shown, limits=limits)
-    return Proxy(child, gate, log, afterwards=recorder.record, limits=limits).run()
+    return Proxy(child, gate, log, afterwards=recorder.record, lifeline=lifeline, limits=limits).run()
 
 
 def _pinned_name(project: "Project", launch: "Launch") -> str | None:

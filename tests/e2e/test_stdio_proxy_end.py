@@ -27,23 +27,37 @@ def started(script: Json) -> Wire:
     return Wire(proxybench.run(argv))
 
 
-def family(tmp_path: Path, *, stubborn: bool, **how: bool) -> Json:
+# How a grandchild tries to get away: not at all, into a session of its own, or as daemons do, by two forks.
+ESCAPES = pytest.mark.parametrize("how", [{}, {"new_session": True}, {"daemon": True}], ids=str)
+
+
+def family(tmp_path: Path, *, stubborn: bool, how: Json) -> Json:
     """A script: a server with a grandchild that ignores SIGTERM; a stubborn one ignores its own end too."""
     step = {"spawn": {"pid_file": str(tmp_path / "pid"), "ignore_sigterm": True, **how}}
     return {
         "ignore_sigterm": stubborn,
         "ignore_eof": stubborn,
-        "rules": [{"on": "start", "do": [step]}],
+        "rules": [{"on": "start", "do": [step]}, {"on": "crash", "do": [{"exit": 9}]}],
     }
 
 
-def watched(host: Wire, stack: ExitStack) -> list[Watched]:
-    """Everything that runs below the proxy now: server, grandchild, guard."""
-    host.ask("up", "ping")
-    below = [stack.enter_context(Watched(pid)) for pid in proxybench.descendants(host.process.pid)]
-    assert len(below) >= 3
-    assert not any(process.is_gone(0) for process in below)
-    return below
+class Family:
+    """Everything that runs below a proxy: the process that does the work, the server, its grandchild."""
+
+    def __init__(self, host: Wire, tmp_path: Path, stack: ExitStack) -> None:
+        host.ask("up", "ping")
+        below = proxybench.descendants(host.process.pid)
+        grandchild = int((tmp_path / "pid").read_text(encoding="ascii"))
+        assert grandchild in below
+        (self.worker,) = proxybench.children(host.process.pid)
+        (self.server,) = {*proxybench.children(self.worker)} - {grandchild}
+        assert {*below} == {self.worker, self.server, grandchild}
+        self._watched = [stack.enter_context(Watched(pid)) for pid in below]
+        assert not any(process.is_gone(0) for process in self._watched)
+
+    def is_gone(self) -> bool:
+        """Whether all of it has ended."""
+        return all(process.is_gone() for process in self._watched)
 
 
 @pytest.mark.parametrize("code", [0, 1, 5, 70, 200])
@@ -118,31 +132,77 @@ def test_a_signal_is_forwarded_to_the_server(name: str) -> None:
 
 
 @linux
-@pytest.mark.parametrize("new_session", [False, True])
-def test_where_the_host_hangs_up_server_and_grandchildren_end(tmp_path: Path, new_session: bool) -> None:
-    script = family(tmp_path, stubborn=False, new_session=new_session)
-    with ExitStack() as stack, started(script) as host:
-        below = watched(host, stack)
-        assert int((tmp_path / "pid").read_text(encoding="ascii")) in {process.pid for process in below}
+@ESCAPES
+def test_where_the_host_hangs_up_server_and_grandchildren_end(tmp_path: Path, how: Json) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=False, how=how)) as host:
+        below = Family(host, tmp_path, stack)
         assert host.end() == 0
-        assert all(process.is_gone() for process in below)
+        assert below.is_gone()
 
 
 @linux
-def test_a_server_that_ignores_its_end_and_sigterm_is_killed_with_its_grandchildren(tmp_path: Path) -> None:
-    with ExitStack() as stack, started(family(tmp_path, stubborn=True)) as host:
-        below = watched(host, stack)
+@ESCAPES
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "SIGHUP", "exit", "crash"])
+def test_however_a_connection_ends_no_grandchild_is_left(tmp_path: Path, how: Json, end: str) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=False, how=how)) as host:
+        below = Family(host, tmp_path, stack)
+        if end == "exit":
+            host.send("crash", id=1)
+            assert host.ended() == 9
+        elif end == "crash":
+            os.kill(below.server, signal.SIGSEGV)
+            assert host.ended() == 128 + signal.SIGSEGV
+        else:
+            host.process.send_signal(getattr(signal, end))
+            host.ended()
+        assert below.is_gone()
+
+
+@linux
+@ESCAPES
+def test_a_server_that_ignores_its_end_and_sigterm_is_killed_with_its_grandchildren(
+    tmp_path: Path, how: Json
+) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=True, how=how)) as host:
+        below = Family(host, tmp_path, stack)
         assert host.end() == 128 + signal.SIGKILL
-        assert all(process.is_gone() for process in below)
+        assert below.is_gone()
 
 
 @linux
-def test_a_killed_proxy_leaves_nothing_behind(tmp_path: Path) -> None:
-    with ExitStack() as stack, started(family(tmp_path, stubborn=True)) as host:
-        below = watched(host, stack)
-        host.process.kill()
+@ESCAPES
+@pytest.mark.parametrize("whole_group", [False, True])
+def test_a_killed_proxy_leaves_nothing_behind(tmp_path: Path, how: Json, whole_group: bool) -> None:
+    argv = scripted.command(family(tmp_path, stubborn=True, how=how))
+    proxybench.pin_scripted(argv)
+    with ExitStack() as stack, Wire(proxybench.run(argv), new_session=True) as host:
+        below = Family(host, tmp_path, stack)
+        kill = os.killpg if whole_group else os.kill
+        kill(host.process.pid, signal.SIGKILL)
         assert host.process.wait(DEADLINE) == -signal.SIGKILL
-        assert all(process.is_gone() for process in below)
+        assert below.is_gone()
+
+
+@linux
+@ESCAPES
+def test_where_the_process_that_does_the_work_is_killed_nothing_is_left_behind(
+    tmp_path: Path, how: Json
+) -> None:
+    with ExitStack() as stack, started(family(tmp_path, stubborn=True, how=how)) as host:
+        below = Family(host, tmp_path, stack)
+        os.kill(below.worker, signal.SIGKILL)
+        assert host.ended() == 128 + signal.SIGKILL
+        assert below.is_gone()
+
+
+@posix
+def test_a_hang_up_that_is_ignored_reaches_no_server() -> None:
+    argv = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *proxybench.run([sys.executable, "-c", SIGNALLED])]
+    with Wire(argv) as host:
+        assert host.message()["method"] == "ready"
+        host.process.send_signal(signal.SIGHUP)
+        host.process.send_signal(signal.SIGTERM)
+        assert host.ended() == signal.SIGTERM + 40
 
 
 def test_what_the_server_still_answers_when_the_host_hangs_up_goes_out() -> None:

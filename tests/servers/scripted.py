@@ -43,8 +43,8 @@ Steps, in order:
     {"await": METHOD}            reads on until that method arrives; what comes before it is served afterwards
     {"set": OVERLAY}             changes what is advertised from now on
     {"stderr": TEXT}             {"exit": CODE}              {"sleep": SECONDS}
-    {"spawn": {"pid_file": FILE, "ignore_sigterm": true, "new_session": true}}
-                                 a grandchild that sleeps for ten minutes
+    {"spawn": {"pid_file": FILE, "ignore_sigterm": true, "new_session": true, "daemon": true}}
+                                 a grandchild that sleeps for ten minutes; a daemon is nobody's child any more
     "hang"                       never reads again, whatever happens
 
 Anywhere in a script, {"$repeat": [TEXT, N]} stands for TEXT N times, so that 5 MB need no 5 MB argument.
@@ -496,14 +496,16 @@ def _await(server: Server, method: str, _step: dict[str, Any], _message: dict[st
 
 
 def _spawn(_server: Server, how: dict[str, Any], _step: dict[str, Any], _message: dict[str, Any]) -> None:
+    away = "os.fork() and os._exit(0);os.setsid();os.fork() and os._exit(0);" if how.get("daemon") else ""
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if how.get("ignore_sigterm") else ""
-    code = f"import signal,time;{ignore}print('up',flush=True);time.sleep(600)"
+    code = f"import os,signal,time;{away}{ignore}print(os.getpid(),flush=True);time.sleep(600)"
     child = subprocess.Popen(
         [sys.executable, "-c", code], start_new_session=bool(how.get("new_session")), stdout=subprocess.PIPE
     )
-    if child.stdout is not None:
-        child.stdout.readline()  # it ignores the signal by now
-    Path(how["pid_file"]).write_text(str(child.pid), encoding="ascii")
+    if child.stdout is not None:  # it ignores the signal by now
+        Path(how["pid_file"]).write_text(child.stdout.readline().decode("ascii"), encoding="ascii")
+    if away:
+        child.wait()
 
 
 def _stderr(_server: Server, text: str, _step: dict[str, Any], _message: dict[str, Any]) -> None:

@@ -7,14 +7,16 @@ elsewhere always the first process of the system, and then nobody can tell where
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36  # linux/prctl.h
 _PR_GET_CHILD_SUBREAPER: Final = 37
+_ROUNDS: Final = 50
 
 
 def children() -> dict[int, list[int]]:
@@ -62,6 +64,25 @@ def adopt_orphans(*, adopting: bool) -> bool:
         prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
         prctl(_PR_SET_CHILD_SUBREAPER, int(adopting), 0, 0, 0)
     return bool(before.value)
+
+
+def kill(find: Callable[[], list[int]], found: list[int]) -> None:
+    """Kill processes, on POSIX, and look again until none is left, since they may start others.
+
+    Args:
+        find: what there is to kill now; collects what has ended.
+        found: what it found before.
+    """
+    empty = 0
+    for _ in range(_ROUNDS):
+        for process in found:
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        found = find()
+        empty = 0 if found else empty + 1
+        # Twice: they are read one by one, and one that ends meanwhile hides its children for a moment.
+        if empty == 2:
+            return
 
 
 def _processes() -> Iterator[tuple[int, int]]:

@@ -26,8 +26,14 @@ def command(*, argv: tuple[str, ...], server: str | None, lockfile: Path | None,
     Exit code: that of the server. 1: its launch is not the pinned one, and it was not started. 3: it cannot
     be started.
     """
-    from toolnotary_cli.guarding import guard
+    from toolnotary_verifier.watcher import watched
 
     if not argv:
         raise click.UsageError("say which server to start, behind --")
-    return guard(argv, server=server, lockfile=lockfile, policy=policy)
+
+    def work(lifeline: int | None) -> int:
+        from toolnotary_cli.guarding import guard
+
+        return guard(argv, server=server, lockfile=lockfile, policy=policy, lifeline=lifeline)
+
+    return watched(work)

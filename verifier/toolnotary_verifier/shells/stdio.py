@@ -28,6 +28,7 @@ from toolnotary_verifier.shells.log import Log
 
 GATE_FAILED: Final = 70
 LINE_TOO_LONG: Final = 1
+KILLED: Final = 137  # 128 + SIGKILL: the process that a host started; nobody reads the code of this one
 # A small buffer costs less for the usual message; one that was filled is followed by a large one.
 _SMALL: Final = 16 << 10
 _LARGE: Final = 256 << 10
@@ -48,6 +49,7 @@ class Proxy:
         log: Log,
         *,
         afterwards: Callable[[], None] = lambda: None,
+        lifeline: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """A proxy that has not begun.
@@ -57,12 +59,14 @@ class Proxy:
             gate: decides about every frame.
             log: where people read what was done.
             afterwards: called, by neither of the threads that relay, after the gate had something to say.
+            lifeline: a descriptor on which a read ends once the process that watches us has ended.
             limits: bounds on lines.
         """
         self._server = server
         self._gate = gate
         self._log = log
         self._afterwards = afterwards
+        self._lifeline = lifeline
         self._limits = limits
         self._lock = threading.Lock()
         self._to_host = Outlet(1)
@@ -82,6 +86,8 @@ class Proxy:
             lambda: self._relay(Side.SERVER, self._server.stdout.fileno(), self._to_host), "server"
         )
         self._thread(self._keep_time, "time")
+        if self._lifeline is not None:
+            self._thread(self._outlive, "lifeline")
         code = self._until_the_end()
         ended = self._server.end()
         reader.join(_FLUSH)  # what the server said last still goes out
@@ -179,6 +185,11 @@ class Proxy:
             self._afterwards()
             if self._is_host_gone:
                 self._events.put(("written", 0))
+
+    def _outlive(self) -> None:
+        if self._lifeline is not None:
+            os.read(self._lifeline, 1)
+            self._events.put(("failed", KILLED))
 
     # The end
 
