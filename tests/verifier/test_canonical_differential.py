@@ -22,8 +22,11 @@ from toolnotary_verifier.canonical import (
     prefer,
     serialize,
 )
+from toolnotary_verifier.canonical.nesting import USUAL_DEPTH, Deepest
 
 NODE = Path(__file__).resolve().parent.parent / "node"
+NOTHING_DEEP = USUAL_DEPTH + 4
+DEEP = b"[" * 100 + b"]" * 100
 # Where RFC 8785 and this form are one: numbers below 2^53 in magnitude.
 SHARED = tuple(text for text in INTEGERS + FRACTIONS if abs(float(text)) < 2**53)
 
@@ -62,6 +65,11 @@ def assert_same(raw: bytes) -> None:
     prefer("reference")
     expected = outcome(raw)
     prefer("accelerated")
+    Deepest.met = NOTHING_DEEP  # as if this were the first message of the process
+    assert outcome(raw) == expected, raw
+    prefer("auto")
+    parse_message(DEEP)
+    prefer("accelerated")
     assert outcome(raw) == expected, raw
 
 
@@ -70,6 +78,19 @@ def test_both_implementations_agree_on_random_texts(faults: float) -> None:
     writer = Writer(int(faults * 100) + 1, faults=faults)
     for _ in range(scaled(800, 120_000)):
         assert_same(writer.text().encode())
+
+
+def test_both_implementations_agree_on_texts_as_servers_write_them_with_and_without_a_repeated_key() -> None:
+    writer = Writer(23)
+    for _ in range(scaled(800, 100_000)):
+        value = json.loads(writer.text())
+        compact = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+        objects = [place for place, mark in enumerate(compact) if mark == ord("{")]
+        assert_same(compact)
+        assert_same(compact + b"\r\n")
+        if objects:
+            at = writer.chance.choice(objects) + 1
+            assert_same(compact[:at] + b'"k":0,"k":{},' + compact[at:])
 
 
 def test_both_implementations_agree_on_damaged_texts_and_raise_nothing_else() -> None:
@@ -90,7 +111,7 @@ def test_both_implementations_agree_on_texts_of_any_depth_and_length() -> None:
     for _ in range(scaled(60, 3_000)):
         parts = [writer.text() for _ in range(40)]
         levels = writer.chance.choice(
-            (0, 1, 61, 62, 63, 64, 65, 100, 120, 125, 126, 127, 128, 129, 200, 201, 202)
+            (0, 1, 57, 58, 59, 60, 61, 62, 63, 64, 65, 100, 120, 125, 126, 127, 128, 129, 200, 201, 202)
         )
         text = "[" * levels + ",".join(parts) + "]" * levels if levels else "[" + ",".join(parts) + "]"
         assert_same(text.encode())

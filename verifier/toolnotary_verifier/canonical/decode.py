@@ -5,7 +5,7 @@ import json
 
 from toolnotary_verifier.canonical.fault import NO_STACK, is_unicode, too_deep
 from toolnotary_verifier.canonical.flaw import CanonicalError, Flaw, JsonObject, JsonValue
-from toolnotary_verifier.canonical.nesting import is_deeper, offset_of_depth
+from toolnotary_verifier.canonical.nesting import USUAL_DEPTH, Deepest, is_deeper, offset_of_depth
 from toolnotary_verifier.canonical.number import integer, real
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import DEFAULT_LIMITS
@@ -28,9 +28,11 @@ def decode(
         raise CanonicalError("too-large", f"got {len(raw)} bytes, at most {max_bytes} are read")
     if raw.startswith(_BYTE_ORDER_MARK):
         raise CanonicalError("not-utf8", "a byte order mark is not allowed", where="byte 0")
-    if is_deeper(raw, max_depth):
-        where = f"byte {offset_of_depth(raw, max_depth)}"
-        raise CanonicalError("too-deep", too_deep(max_depth), where=where)
+    if is_deeper(raw, min(USUAL_DEPTH, max_depth)):
+        if is_deeper(raw, max_depth):
+            where = f"byte {offset_of_depth(raw, max_depth)}"
+            raise CanonicalError("too-deep", too_deep(max_depth), where=where)
+        Deepest.meet(max_depth)
     try:
         return _value(raw)
     except RecursionError:  # the depth is bounded: it was the caller who left no stack

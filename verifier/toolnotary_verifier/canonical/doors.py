@@ -93,9 +93,10 @@ def canonical_bytes(
     Args:
         value: a tree from `parse` or `parse_message`, or one built by hand of Python's own types.
         max_depth: arrays and objects that may be open at once.
-        parsed: promises that every fraction in the tree came from `parse` or `parse_message`, so that the
-            accelerated writer may be used. A Python `float` in it would be written in that writer's own way,
-            which is the canonical form of nothing: its digest would match no other.
+        parsed: promises that the value is a part of what `parse` or `parse_message` gave, or a few levels
+            around such parts, so that the accelerated writer may be used. A Python `float` in it would be
+            written in that writer's own way, which is the canonical form of nothing: its digest would match
+            no other.
 
     Raises:
         CanonicalError: the code of a `Flaw`, `lone-surrogate`, `number-range` or `too-deep`.

@@ -13,6 +13,25 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SHORT = 16_384
 _TOKEN = rb'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]'  # compiled when first needed
 
+# Three times what the deepest real message has.
+USUAL_DEPTH = 60
+_AROUND = 4  # levels that a caller may put around parts of messages
+
+
+class Deepest:
+    """How deep anything can nest that came from messages of this process; it only grows.
+
+    A parser finds out whether a message nests deeper than usual. As long as none did, a writer that allows as
+    much as `met` need not count again: no part of a message nests deeper than the message.
+    """
+
+    met = USUAL_DEPTH + _AROUND
+
+    @classmethod
+    def meet(cls, depth: int) -> None:
+        """Take note of a message that nests deeper than usual, at most this deep, before anybody gets it."""
+        cls.met = max(cls.met, depth + _AROUND)
+
 
 def opening_brackets(text: bytes) -> int:
     """How many arrays and objects text can open at most: brackets in strings are counted too."""
