@@ -28,8 +28,8 @@ _MET = re.compile(rb"0{3,}")
 _ROW = re.compile(rb"[0-9]+")
 # Text this short is looked at for its number of brackets before any other bound on its depth.
 _SMALL = 4096
-# Up to this size a parsed text is written again in less time than the search for repeated keys takes; what was
-# written leaves the processor's cache beyond.
+# Up to this size a parsed text is written again in less time than repeated keys are searched for; what is
+# larger leaves the processor's cache meanwhile.
 _REWRITTEN = 128 << 10
 # Bounds and steps of schemas are the same few fractions again and again: short literals are remembered.
 _SHORT_LITERAL = 32
