@@ -2,14 +2,14 @@
 """A host and a server around a gate, in memory: what every test of the gate speaks with."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.gate import Effects, Entry, Gate, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Action, Judgement, Outcome, Reason, Verdict
+from toolnotary_verifier.verdict import Action, Aspect, Judgement, Outcome, Reason, Verdict
 
 Json = Any
 
@@ -27,9 +27,15 @@ def tool(name: str, description: str = "fine", **more: Json) -> dict[str, Json]:
 
 
 def judge_by(
-    pinned: Mapping[Kind, list[Json]], *, replace: Mapping[str, Json] | None = None
+    pinned: Mapping[Kind, list[Json]],
+    *,
+    replace: Mapping[str, Json] | None = None,
+    about: Collection[Aspect] = tuple(Aspect),
 ) -> Callable[[Surface], Judgement]:
-    """A judge that lets through what equals a pinned value; `replace` forwards another one for a name."""
+    """A judge that lets through what equals a pinned value; `replace` forwards another one for a name.
+
+    `about` is what the server says of itself as it is pinned.
+    """
     definitions = {}
     for kind, values in pinned.items():
         for value in values:
@@ -55,7 +61,7 @@ def judge_by(
                 verdicts.append(Verdict(*key, reason, Action.BLOCK, live.digest, pin))
         drift = any(not verdict.passes for verdict in verdicts)
         outcome = Outcome.DRIFT if drift else Outcome.VERIFIED
-        return Judgement("acme/files", outcome, tuple(verdicts), forward)
+        return Judgement("acme/files", outcome, tuple(verdicts), forward, as_pinned=frozenset(about))
 
     return judge
 

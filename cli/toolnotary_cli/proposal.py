@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.verdicts import verdict_line
 from toolnotary_cli.wording import counted
+from toolnotary_verifier.canonical import JsonValue, plain
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Verdict
+from toolnotary_verifier.verdict import Aspect, Judgement, Verdict
 
 if TYPE_CHECKING:
     from toolnotary_verifier.moves import Signed
@@ -33,6 +34,7 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
     """
     for verdict in judgement.changes:
         yield verdict_line(verdict)
+        yield from _about_lines(verdict, surface)
     new = _of_verdicts(judgement, surface)
     old = {key: text for key, text in _pinned(judgement, pins) if key in new}
     lost = [v for v in judgement.changes if v.pinned and v.live and (v.kind, v.name) not in old]
@@ -51,14 +53,26 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
         yield f"the pinned text of {what} is not at hand: what changed is unknown"
 
 
+def _about_lines(verdict: Verdict, surface: Surface) -> Iterator[str]:
+    """What a server says of itself now; what it said before is kept as a digest alone."""
+    if verdict.kind is Aspect.SERVER_INFO:
+        yield from _json_lines(surface.server_info)
+    if verdict.kind is Aspect.CAPABILITIES:
+        yield from _json_lines(surface.capabilities)
+
+
 def definition_lines(definitions: Iterable[Definition]) -> Iterator[str]:
     """Whole definitions, as they would be pinned."""
     for definition in definitions:
         what = f"{definition.kind.value} {shown(definition.name)}"
         yield f"{styled('+', 'good')} {what}  {definition.digest.short}"
-        text = json.dumps(json.loads(definition.canonical), indent=2, ensure_ascii=True)
-        for line in text.split("\n"):
-            yield f"  | {shown(line, limit=2000)}"
+        yield from _json_lines(json.loads(definition.canonical))
+
+
+def _json_lines(value: JsonValue) -> Iterator[str]:
+    text = json.dumps(plain(value), indent=2, ensure_ascii=True)
+    for line in text.split("\n"):
+        yield f"  | {shown(line, limit=2000)}"
 
 
 def summary_lines(surface: Surface) -> Iterator[str]:

@@ -128,6 +128,19 @@ def test_there_is_nothing_to_approve_where_all_is_as_pinned(bench: Bench) -> Non
     assert "nothing-to-approve" in err
 
 
+def test_what_a_server_says_of_itself_is_shown_and_accepted_like_a_definition(bench: Bench) -> None:
+    told = {"name": "scripted", "version": "1.0.0", "title": "Free money\u202e"}
+    bench.shows(FIND, LOSE, serverInfo=told)
+    _, before = bench.json("check", "--start")
+    assert before["servers"][0]["counts"] == {"verified": 2, "server-info-changed": 1}
+    session = bench.at_terminal("approve", "files", "--start", answers=YES)
+    assert session.code == 0
+    assert '"title": "Free money' in session.shown
+    assert "\u202e" not in session.shown
+    _, after = bench.json("check", "--start")
+    assert after["servers"][0]["counts"] == {"verified": 2}
+
+
 def test_a_server_that_is_not_pinned_is_locked_and_not_approved(bench: Bench) -> None:
     code, _, err = bench.run("approve", "other", "--start")
     assert code == 1

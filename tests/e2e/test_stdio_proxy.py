@@ -253,8 +253,11 @@ def test_a_second_change_is_told_too() -> None:
 
 
 def test_of_a_server_that_nobody_pinned_everything_is_withheld() -> None:
-    with Wire(proxybench.run(scripted.command())) as host:
-        assert "instructions" not in host.shake_hands()
+    told = {"name": scripted.POISON, "version": "1.0.0", "title": scripted.POISON}
+    with Wire(proxybench.run(scripted.command({"serverInfo": told}))) as host:
+        opened = host.shake_hands()
+        assert "instructions" not in opened
+        assert opened["serverInfo"] == {"name": SERVER, "version": "1.0.0"}
         assert host.tools() == []
         is_refused, text = host.call("echo")
         assert host.end() == 0
@@ -262,6 +265,7 @@ def test_of_a_server_that_nobody_pinned_everything_is_withheld() -> None:
     assert "first-unsigned" in text
     assert set(re.findall(r"toolnotary (\w+)", text)) == {"explain"}
     assert f"toolnotary lock --server {SERVER}" in host.said
+    assert scripted.POISON.encode() not in b"".join(host.frames)
 
 
 def test_without_a_name_the_launch_finds_its_pins() -> None:

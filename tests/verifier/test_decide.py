@@ -29,7 +29,7 @@ from toolnotary_verifier.pins import (
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, Policy
 from toolnotary_verifier.saved import read_saved
 from toolnotary_verifier.surface import Surface, assemble
-from toolnotary_verifier.verdict import Action, Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import Action, Aspect, Judgement, Outcome, Reason
 from toolnotary_verifier.verify import VerifiedManifest, verify_publish
 
 SERVER = forge.SERVER
@@ -513,6 +513,19 @@ def test_of_profiles_with_equal_definitions_the_one_with_the_advertised_capabili
     pins = pins._replace(profiles=(other, *pins.profiles))
     judgement = decide(SERVER, seen, pins, policy=Policy())
     assert [verdict.reason for verdict in judgement.verdicts] == [Reason.VERIFIED]
+
+
+def test_what_a_server_says_of_itself_is_as_pinned_only_where_that_is_known() -> None:
+    one = surface(A, server_info={"name": "x", "version": "1"}, capabilities={"tools": {}})
+    pins = pinned_to(one)
+    newer = surface(A, server_info={"name": "x", "version": "2"}, capabilities={"tools": {}})
+    assert judge(newer, pins).as_pinned == {*Aspect}
+    other = surface(A, server_info={"name": "y", "version": "1"}, capabilities={"tools": {}})
+    assert judge(other, pins).as_pinned == {Aspect.CAPABILITIES}
+    assert judge(one, pinned_to(surface(A))).as_pinned == set()
+    assert judge(one, Pins()).as_pinned == set()
+    standing = Standing(Reason.ROLLBACK, "it goes back")
+    assert judge(one, pins._replace(standing=standing)).as_pinned == set()
 
 
 @pytest.mark.parametrize("reason", [Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED])

@@ -467,6 +467,17 @@ def test_there_is_nothing_to_approve_where_all_is_as_pinned(bench: Bench) -> Non
     assert code_of(lambda: bench.accept(ONE, server="files")) == "nothing-to-approve"
 
 
+def test_no_approval_gives_up_a_signature_for_what_the_server_says_of_itself(bench: Bench) -> None:
+    bench.pin_signed(signed("1.0.0", 1, profiles={"default": ONE._replace(server_info={"name": "one"})}))
+    renamed = ONE._replace(server_info={"name": "another", "version": "1"})
+    judgement = bench.judge(renamed)
+    assert {verdict.reason for verdict in judgement.changes} == {Reason.SERVER_INFO_CHANGED}
+    assert (
+        code_of(lambda: accept(bench.project(), renamed, judgement, launch=bench.launch()))
+        == "not-approvable"
+    )
+
+
 def test_no_approval_covers_another_launch(bench: Bench) -> None:
     bench.pin(server="files")
     project, evil = bench.project(), bench.launch("evil")

@@ -19,7 +19,7 @@ from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
 from toolnotary_verifier.pinning import verify_entry
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
 
 _SIGNER = "name the signer's key in your policy, or give it with toolnotary lock --key"
 # What no approval covers, and what leads on.
@@ -56,7 +56,8 @@ def accept(
         if reason in reasons:
             raise Refused("not-approvable", f"{reason} cannot be approved", remedy=remedy)
     changed = [v for v in judgement.objections if v.live is not None]
-    if not changed and judgement.outcome is not Outcome.DRIFT:
+    about = [v for v in judgement.changes if isinstance(v.kind, Aspect)]
+    if not changed and not about and judgement.outcome is not Outcome.DRIFT:
         raise Refused("nothing-to-approve", f"{escape(judgement.server, limit=120)} shows what is pinned")
     if any(v.live in project.policy.revoked for v in changed):
         raise Refused("revoked", "the policy revokes what the server shows", remedy="change the policy first")
@@ -87,6 +88,13 @@ def _moved(
             return pin_signed(project, _stored(project, before), launch=launch, profiles=profiles)
         if reasons == {Reason.REVOKED}:
             return _restored(before, launch, judgement)
+        if not reasons and judgement.outcome is not Outcome.DRIFT:
+            raise Refused(
+                "not-approvable",
+                "the server says something else of itself than its publisher signed, and an approval would give "
+                "up the signature of its definitions",
+                remedy="the definitions work as they are; ask the publisher for a version that says this",
+            )
     return pin_surface(surface, server=judgement.server, launch=launch, before=before)
 
 

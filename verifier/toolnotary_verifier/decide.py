@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _AS_PINNED: Final = frozenset((Reason.VERIFIED, Reason.EQUIVALENT))
 _NOTES: Final = frozenset((Reason.MISSING, Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED))
+_ABOUT: Final = {
+    Aspect.SERVER_INFO: Reason.SERVER_INFO_CHANGED,
+    Aspect.CAPABILITIES: Reason.CAPABILITIES_CHANGED,
+}
 _BEFORE_PINS: Final = frozenset((Reason.SIGNER_CHANGED, Reason.ROLLBACK))
 
 
@@ -108,6 +112,7 @@ class _Comparison:
             forward,
             offered=None if offered is None else offered.manifest.digest,
             profile=whole.name if other and whole is not None else None,
+            as_pinned=self._as_pinned(),
         )
 
     def _fault(self, fault: Fault) -> Verdict:
@@ -213,26 +218,26 @@ class _Comparison:
                 yield Verdict(*key, Reason.MISSING, action, None, known[0].exact)
 
     def _aspects(self) -> Iterator[Verdict]:
-        """What the server says of itself beside its definitions, where both sides are known."""
+        """What the server says of itself beside its definitions, where both sides are known and differ."""
+        for aspect, pinned, live in self._about():
+            if pinned is not None and live is not None and pinned != live:
+                reason = _ABOUT[aspect]
+                yield Verdict(aspect, aspect.value, reason, self._policy.action_for(reason), live, pinned)
+
+    def _as_pinned(self) -> frozenset[Aspect]:
+        """What the server says of itself that was accepted, of a server whose pins count."""
+        if self._pins.standing is not None:
+            return frozenset()
+        return frozenset(
+            aspect for aspect, pinned, live in self._about() if live is not None and live == pinned
+        )
+
+    def _about(self) -> Iterator[tuple[Aspect, Digest | None, Digest | None]]:
         if self._matching.base is None:
             return
         base, surface = self._matching.profiles[self._matching.base], self._surface
-        for aspect, reason, pinned, live in (
-            (
-                Aspect.SERVER_INFO,
-                Reason.SERVER_INFO_CHANGED,
-                base.server_info,
-                _digest(server_info_digest, surface.server_info),
-            ),
-            (
-                Aspect.CAPABILITIES,
-                Reason.CAPABILITIES_CHANGED,
-                base.capabilities,
-                _digest(capabilities_digest, surface.capabilities),
-            ),
-        ):
-            if pinned is not None and live is not None and pinned != live:
-                yield Verdict(aspect, aspect.value, reason, self._policy.action_for(reason), live, pinned)
+        yield Aspect.SERVER_INFO, base.server_info, _digest(server_info_digest, surface.server_info)
+        yield Aspect.CAPABILITIES, base.capabilities, _digest(capabilities_digest, surface.capabilities)
 
     def _outcome(self, verdicts: Sequence[Verdict]) -> Outcome:
         base, standing = self._matching.base, self._pins.standing

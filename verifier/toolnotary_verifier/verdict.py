@@ -113,6 +113,7 @@ class Judgement(NamedTuple):
             exactly, the pinned one where the two are only equivalent.
         offered: digest of the signed manifest on offer that holds all of the listing, None if none does.
         profile: the profile of the pinned manifest that holds all of it, if none that is accepted does.
+        as_pinned: what the server says of itself that is as it was pinned.
     """
 
     server: str
@@ -121,6 +122,7 @@ class Judgement(NamedTuple):
     forward: Mapping[tuple[Kind, str], Definition] = MappingProxyType({})
     offered: Digest | None = None
     profile: str | None = None
+    as_pinned: frozenset[Aspect] = frozenset()
 
     @property
     def objections(self) -> tuple[Verdict, ...]:

@@ -31,7 +31,7 @@ class Gate:
         self._views = Views(limits)
         self._verification = Verification(judge, server=server, limits=limits)
         self._host = HostSide(self._verification, self._views, server=server, limits=limits)
-        self._server = ServerSide(self._verification, self._views, limits=limits)
+        self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
         self._is_closed = False
 
     def receive(self, side: Side, frame: bytes, now: float) -> Effects | None:

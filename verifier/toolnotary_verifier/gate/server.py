@@ -12,6 +12,7 @@ from toolnotary_verifier.canonical import (
 from toolnotary_verifier.definition import INSTRUCTIONS_NAME, Kind
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate.about import Presented
 from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
 from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
@@ -29,6 +30,7 @@ CHANGED = {
 }
 _META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _ABOUT = frozenset(("protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"))
+_ANSWER = frozenset(("jsonrpc", "id", "result"))
 _SHOWN = 300
 _ANSWERED = 16
 
@@ -40,7 +42,9 @@ class ServerSide:
         is_closed: whether nothing passes any more.
     """
 
-    def __init__(self, verification: Verification, views: Views, *, limits: Limits) -> None:
+    def __init__(self, verification: Verification, views: Views, *, server: str, limits: Limits) -> None:
+        self._server = server
+        self._told = ""
         self._verification = verification
         self._views = views
         self._limits = limits
@@ -158,15 +162,17 @@ class ServerSide:
         try:
             self._verification.judge_view(view, effects)
         except ToolnotaryError as refused:
+            view.judgement = None
             effects.note("listing-failed", f"the instructions could not be judged ({refused.code})")
-        if "instructions" not in result:
+        presented = Presented(result, view.judgement, server=self._server)
+        if presented.missing and self._told != presented.told:
+            self._told = presented.told
+            effects.note(
+                "about-withheld", f"of what the server says of itself was left out: {presented.told}"
+            )
+        if presented.result is result and message.keys() <= _ANSWER:
             return message
-        judgement = view.judgement
-        pinned = judgement.forward.get((Kind.INSTRUCTIONS, INSTRUCTIONS_NAME)) if judgement else None
-        if pinned is not None and pinned.value == result["instructions"]:
-            return message
-        rest = {name: value for name, value in result.items() if name != "instructions"}
-        return {**message, "result": rest if pinned is None else {**rest, "instructions": pinned.value}}
+        return {"jsonrpc": "2.0", "id": message["id"], "result": presented.result}
 
     # What the server announces
 
