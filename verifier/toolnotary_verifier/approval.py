@@ -91,8 +91,8 @@ def _moved(
         if not reasons and judgement.outcome is not Outcome.DRIFT:
             raise Refused(
                 "not-approvable",
-                "the server says something else of itself than its publisher signed, and an approval would give "
-                "up the signature of its definitions",
+                "the server says something else of itself than its publisher signed, "
+                "and an approval would give up the signature of its definitions",
                 remedy="the definitions work as they are; ask the publisher for a version that says this",
             )
     return pin_surface(surface, server=judgement.server, launch=launch, before=before)
