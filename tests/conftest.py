@@ -20,10 +20,11 @@ settings.register_profile(
 )
 settings.load_profile(EFFORT)
 
-# A shell starts what it puts in the background with SIGINT ignored, and whatever a test starts would inherit
-# that: Ctrl-C would reach none of it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what it puts in the background with SIGINT ignored, and nohup ignores SIGHUP. Whatever a test
+# starts would inherit that; what is handled here is at its default there.
+for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture(autouse=True)
