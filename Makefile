@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The five words of this repository.
 .PHONY: dev format check test docs
 

@@ -60,17 +60,18 @@ def test_every_distribution_carries_the_licence_and_its_types(folder: str) -> No
     assert (ROOT / folder / f"toolnotary_{folder}" / "py.typed").is_file()
 
 
-def test_every_python_file_names_its_licence_in_the_first_line() -> None:
-    tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, check=True)
+def test_every_file_that_can_hold_a_comment_names_its_licence_at_its_head() -> None:
+    kinds = ("*.py", "*.mjs", "*.toml", "Makefile", ".ci/run")
+    tracked = subprocess.run(["git", "ls-files", *kinds], cwd=ROOT, capture_output=True, check=True)
     files = [ROOT / name for name in tracked.stdout.decode("utf-8").split("\n") if name]
-    assert files
+    assert {path.suffix for path in files} >= {".py", ".mjs", ".toml", ""}
     bare = [str(path) for path in files if path.is_file() and not _named(path)]
     assert not bare
 
 
 def _named(path: Path) -> bool:
-    lines = path.read_text(encoding="utf-8").split("\n", 2)
-    return "# SPDX-License-Identifier: Apache-2.0" in lines[:2]
+    head = path.read_text(encoding="utf-8").split("\n", 2)[:2]
+    return any(line.lstrip("#/ ") == "SPDX-License-Identifier: Apache-2.0" for line in head)
 
 
 def test_no_lock_names_an_address() -> None:
