@@ -5,13 +5,18 @@ import ipaddress
 import signal
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from toolnotary_registry_api.app import create_app
+from toolnotary_registry_api.connection import connection_of
 from toolnotary_registry_api.settings import Settings
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 _GRACE_SECONDS = 10
 _BACKLOG = 512
@@ -39,15 +44,7 @@ def serve(
     listener = _listen(host, port, allow_remote=allow_remote)
     with listener:
         app = create_app(settings)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
-        server = _Server(config, lambda: announce(_url(listener)))
+        server = _Server(configuration(app, settings), lambda: announce(_url(listener)))
 
         # uvicorn raises the signal that ended it once more, and to end on request is no failure. One that
         # comes before uvicorn listens for it must not get lost either.
@@ -60,6 +57,20 @@ def serve(
         finally:
             for number, what in before.items():
                 signal.signal(number, what)
+
+
+def configuration(app: "FastAPI", settings: Settings, *, log_level: str = "warning") -> uvicorn.Config:
+    """How uvicorn serves a registry: HTTP/1.1 without upgrades, on connections that are bounded in time."""
+    return uvicorn.Config(
+        app,
+        http=connection_of(settings),
+        ws="none",
+        log_level=log_level,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
 
 
 class _Server(uvicorn.Server):

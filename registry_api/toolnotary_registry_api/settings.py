@@ -22,14 +22,19 @@ class Settings:
         manifest_bytes: the largest manifest that is taken, in bytes (DESIGN: limits).
         bundle_bytes: the largest bundle that is taken, in bytes; a bundle holds a statement of about a
             kilobyte.
+        head_seconds: how long the head of a request may take to arrive, from the connection or from the end
+            of the answer before.
         body_seconds: how long the body of one request may take to arrive.
+        answer_seconds: how long a caller may take to read an answer that does not go out at once.
         page: the most versions in one answer.
     """
 
     database: str
     manifest_bytes: int = DEFAULT_LIMITS.manifest_bytes
     bundle_bytes: int = 256 << 10
+    head_seconds: float = 10.0
     body_seconds: float = 30.0
+    answer_seconds: float = 120.0
     page: int = 100
 
     @property

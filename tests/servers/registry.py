@@ -11,7 +11,7 @@ user postgres. Where there is none the test is skipped; with CI=true its absence
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,7 @@ from servers.publisher import NOW, Publisher
 
 from toolnotary_registry_api.app import create_app
 from toolnotary_registry_api.publication import claim, retire
+from toolnotary_registry_api.serve import configuration
 from toolnotary_registry_api.settings import Settings
 from toolnotary_registry_api.storage import Storage
 
@@ -35,10 +36,14 @@ DATABASES = ("sqlite", "postgresql")
 
 @dataclass(frozen=True, slots=True)
 class RunningRegistry:
-    """A registry that answers at `url`; the operator's commands go straight to its database."""
+    """A registry that answers at `url`; the operator's commands go straight to its database.
+
+    `connections` are those that are open now.
+    """
 
     url: str
     settings: Settings
+    connections: Collection[object]
 
     def claim(self, publisher: Publisher, pattern: str = "io.github.acme/*") -> None:
         with closing(Storage.open(self.settings.database)) as storage:
@@ -55,11 +60,11 @@ def serving(settings: Settings, *, now: datetime = NOW) -> Iterator[RunningRegis
     app = create_app(settings, clock=lambda: now)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False))
+        server = uvicorn.Server(configuration(app, settings, log_level="error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield RunningRegistry(f"http://127.0.0.1:{port}", settings)
+            yield RunningRegistry(f"http://127.0.0.1:{port}", settings, server.server_state.connections)
         finally:
             server.should_exit = True
             thread.join()
