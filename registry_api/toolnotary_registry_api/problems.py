@@ -38,7 +38,6 @@ _STATUS = {
     "version-exists": 409,
     "sequence-not-higher": 409,
     "too-large": 413,
-    "manifest-too-large": 413,
     "unsupported-media-type": 415,
 }
 _ROUTING = {404: "no-such-route", 405: "method-not-allowed"}
