@@ -6,11 +6,13 @@ from typing import Any
 
 import forge
 import pytest
+from conftest import ROOT
 
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
-from toolnotary_verifier.limits import DEFAULT_LIMITS
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy
+from toolnotary_verifier.policy_limits import OPTIONS, LimitOption
 from toolnotary_verifier.verdict import Action, Reason
 
 PEM = forge.PUBLISHER.public.to_pem().decode("ascii")
@@ -95,6 +97,9 @@ def test_the_default_of_each_verdict_is_that_of_the_table(reason: Reason, action
         "[verdicts]\nchange = 'block'",
         "[[signers]]\nservers = 'a'\nkey = 'b'\nrole = 'publisher'",
         "[timeouts]\nlistings = 3",
+        "[limits]\npage = 3",
+        "[limits]\nlisting = 3",
+        "[limits]\nvariants = 3",
         "[Verdicts]\nchanged = 'block'",
         '"invisible\\u200b" = 1',
     ],
@@ -128,6 +133,12 @@ def test_an_option_that_nobody_knows_is_an_error(files: Files, text: str) -> Non
         "[timeouts]\nlisting = '3'",
         "[timeouts]\nfirst-start = 4000",
         "[timeouts]\nlisting = nan",
+        "[timeouts]\nlisting = inf",
+        "limits = 3",
+        "[limits]\npages = 1.0",
+        "[limits]\npages = true",
+        "[limits]\npages = '3'",
+        "[limits]\npage-bytes = '4 MiB'",
     ],
 )
 def test_a_value_of_another_kind_is_an_error(files: Files, text: str) -> None:
@@ -241,12 +252,97 @@ def test_the_other_options_are_read(files: Files) -> None:
     assert (policy.limits.listing_seconds, policy.limits.first_start_seconds) == (3.0, 90.0)
 
 
+# Limits. What each of them does is in tests/cli/test_limits.py.
+
+FIXED = {"profiles", "variants", "message_depth"}
+each_limit = pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.path)
+
+
+def limit(option: LimitOption, value: object) -> str:
+    return f"[{option.table}]\n{option.name} = {value}\n"
+
+
+def default(option: LimitOption) -> float:
+    found: float = getattr(DEFAULT_LIMITS, option.field)
+    return found
+
+
+def test_every_limit_is_an_option_but_those_that_the_formats_fix() -> None:
+    assert {option.field for option in OPTIONS} == {*Limits._fields} - FIXED
+    assert len({option.path for option in OPTIONS}) == len(OPTIONS) == len(Limits._fields) - len(FIXED)
+
+
+@each_limit
+def test_each_limit_is_set_within_its_range_and_refused_outside_of_it(
+    files: Files, option: LimitOption
+) -> None:
+    assert option.least <= default(option) <= option.most
+    for value in (option.least, option.most):
+        limits = files.personal(limit(option, value)).limits
+        assert limits == DEFAULT_LIMITS._replace(**{option.field: value})  # type: ignore[arg-type]
+    for beyond in (option.least / 2, -option.least, option.most + 1, "1e400"):
+        with pytest.raises(ConfigurationError) as caught:
+            files.personal(limit(option, beyond))
+        assert caught.value.code == "policy-value"
+        assert f"{option.path} is " in caught.value.message
+        assert option.expected in caught.value.message
+
+
+@each_limit
+def test_a_project_makes_each_limit_smaller_at_once_and_larger_only_once_accepted(
+    files: Files, option: LimitOption
+) -> None:
+    now = getattr(files.project(limit(option, option.least)).limits, option.field)
+    assert now == option.least
+    # The largest value there is, over a personal one below it: the ranges may end at the default.
+    own, wanted = limit(option, option.least), limit(option, option.most)
+    policy = files.project(wanted, personal=own)
+    assert getattr(policy.limits, option.field) == option.least
+    (value,) = policy.unaccepted
+    assert (value.option, value.value) == (option.path, f"{option.most}")
+    for accepted in ([(value.option, value.value)], [(value.option, value.value), ("signers", "x")]):
+        policy = files.project(wanted, personal=own, accepted=accepted)
+        assert (getattr(policy.limits, option.field), policy.unaccepted) == (option.most, ())
+    policy = files.project(wanted, personal=own, accept_project=True)
+    assert getattr(policy.limits, option.field) == option.most
+    for other in [(value.option, value.value + "0"), (value.option + "x", value.value)]:
+        assert getattr(files.project(wanted, personal=own, accepted=[other]).limits, option.field) == now
+
+
+def test_the_page_about_policy_names_each_limit_with_its_range_and_default() -> None:
+    text = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
+    for option in OPTIONS:
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| `{option.path}` |")]
+        assert row.split(" | ")[1:3] == [_range(option), _shown(option, default(option))]
+
+
+def _range(option: LimitOption) -> str:
+    unit = " seconds" if option.unit == "seconds" else ""
+    return f"{_shown(option, option.least)} to {_shown(option, option.most)}{unit}"
+
+
+def _shown(option: LimitOption, value: float) -> str:
+    if option.unit != "bytes":
+        return f"{value:g}" if option.unit == "seconds" else f"{int(value)}"
+    for size, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= size:
+            return f"{int(value) // size} {name}"
+    return f"{int(value)} byte{'' if value == 1 else 's'}"
+
+
+def test_one_spelling_of_seconds_is_accepted_like_another(files: Files) -> None:
+    for text in ("20", "20.0", "2e1"):
+        policy = files.project(f"[timeouts]\nlisting = {text}", accepted=[("timeouts.listing", "20")])
+        assert (policy.limits.listing_seconds, policy.unaccepted) == (20, ())
+
+
 LOOSENING = [
     (SIGNERS, "signers", f"io.github.acme/* {KEY_ID}"),
     ("[verdicts]\nupgrade = 'note'", "verdicts.upgrade", "note"),
     ("[registry]\nurl = 'https://evil.example'", "registry.url", "https://evil.example"),
     ("equivalences = 'equiv/1'", "equivalences", "equiv/1"),
     ("resources = 'note'", "resources", "note"),
+    ("[timeouts]\nlisting = 60", "timeouts.listing", "60"),
 ]
 STRICT = "equivalences = 'none'\nresources = 'block'\n[registry]\nurl = 'https://mine.example'\n"
 
@@ -262,6 +358,7 @@ def test_a_project_grants_and_loosens_nothing(files: Files, text: str, option: s
         alone.resources,
     )
     assert (policy.equivalences, policy.registry_url) == (alone.equivalences, alone.registry_url)
+    assert policy.limits == alone.limits
 
 
 @pytest.mark.parametrize(("text", "option", "value"), LOOSENING, ids=[row[1] for row in LOOSENING])
@@ -304,6 +401,7 @@ def test_a_project_cannot_take_back_what_the_person_made_stricter(files: Files) 
 def test_a_project_cannot_make_anything_wait_longer(files: Files) -> None:
     policy = files.project("[timeouts]\nlisting = 3600", personal="[timeouts]\nlisting = 5")
     assert policy.limits.listing_seconds == 5.0
+    assert [one.option for one in policy.unaccepted] == ["timeouts.listing"]
 
 
 def test_a_project_is_held_to_the_same_bounds_as_a_person(files: Files) -> None:

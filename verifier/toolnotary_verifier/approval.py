@@ -164,5 +164,5 @@ def _digests(project: Project, entry: Entry, name: str | None) -> set[Digest]:
     content = project.objects.get(entry.manifest)
     if content is None:
         raise CannotTell("object-missing", f"the manifest {entry.manifest} is not beside the lockfile")
-    found = Manifest.parse(content).digests()
+    found = Manifest.parse(content, limits=project.policy.limits).digests()
     return {digest for (_, named), held in found.items() if named == name for digest in held}

@@ -15,7 +15,7 @@ from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.history import History, accepted_manifest, inspected
-from toolnotary_verifier.limits import DEFAULT_LIMITS
+from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
@@ -99,23 +99,24 @@ def _unsigned(project: Project, entry: UnsignedEntry, unpinned: Pins) -> Pins:
     if not accepted:
         return unpinned._replace(unaccepted=rest)
     profile = KnownProfile(
-        definitions=_by_key(project.objects, accepted),
+        definitions=_by_key(project, accepted),
         server_info=entry.server_info,
         capabilities=entry.capabilities,
     )
     return unpinned._replace(profiles=(profile,), unaccepted=rest, known=True)
 
 
-def _by_key(objects: Objects, pins: Iterable[Pin]) -> dict[Key, tuple[PinnedDefinition, ...]]:
-    return {pin.key: (_pinned(objects, pin),) for pin in pins}
+def _by_key(project: Project, pins: Iterable[Pin]) -> dict[Key, tuple[PinnedDefinition, ...]]:
+    return {pin.key: (_pinned(project.objects, pin, project.policy.limits),) for pin in pins}
 
 
-def _pinned(objects: Objects, pin: Pin) -> PinnedDefinition:
+def _pinned(objects: Objects, pin: Pin, limits: Limits) -> PinnedDefinition:
     def text() -> Definition | None:
         content = objects.get(pin.exact)
         if content is None:
             return None
-        return Definition.of(pin.kind, parse(content, max_depth=DEFAULT_LIMITS.definition_depth))
+        value = parse(content, max_bytes=limits.definition_bytes, max_depth=limits.definition_depth)
+        return Definition.of(pin.kind, value, limits=limits)
 
     return PinnedDefinition(pin.exact, lambda: pin.normal, text)
 
@@ -168,6 +169,7 @@ def verify_entry(project: Project, entry: SignedEntry, *, at: "datetime") -> "Ve
             version=entry.version,
             already_pinned=project.accept_project
             or project.state.accepts_manifest(*entry.place, entry.manifest),
+            limits=project.policy.limits,
         )
     except Refused as error:
         if error.code == "unknown-key":

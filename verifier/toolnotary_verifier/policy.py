@@ -97,7 +97,7 @@ class Policy(NamedTuple):
         equivalences: the normal form under which a definition still counts as the pinned one, or `none`.
         registry_url: where to look up manifests.
         revoked: digests of definitions and manifests that must not pass.
-        limits: the timeouts of this policy, in seconds, with the default sizes.
+        limits: bounds on sizes, counts and times.
         unaccepted: values of the project's file that do not count, because the user accepted none of them.
     """
 

@@ -5,14 +5,15 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
+from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
 from toolnotary_verifier.verdict import Action, Reason
 
 _PATTERN = re.compile(r"[A-Za-z0-9._/*-]{1,200}")
@@ -28,10 +29,9 @@ class PolicyFile:
         self._path = path
         document = _read(path)
         self._where = escape(str(path), limit=300)
+        limits = {option.table for option in OPTIONS}
         self._known(
-            document,
-            "",
-            ("registry", "signers", "verdicts", "equivalences", "resources", "revoked", "timeouts"),
+            document, "", {"registry", "signers", "verdicts", "equivalences", "resources", "revoked", *limits}
         )
         registry = self._table(document, "registry", ("url",))
         self.registry_url = self._url(registry.get("url"))
@@ -40,7 +40,9 @@ class PolicyFile:
         self.equivalences = self._choice(document, "equivalences", ("equiv/1", "none"))
         self.resources = self._choice(document, "resources", ("note", "prompt", "block"))
         self.revoked = self._revoked(document.get("revoked", []))
-        self.timeouts = self._timeouts(document)
+        self.limits = {
+            option: value for table in sorted(limits) for option, value in self._limits(document, table)
+        }
 
     def grant(self, policy: Policy, accepted: frozenset[Value] | None) -> Policy:
         """`policy` with what this file loosens or grants, as far as accepted (None: all of it)."""
@@ -74,9 +76,14 @@ class PolicyFile:
         looser = self.resources and Action(self.resources).strictness < policy.resources.strictness
         if looser and counts("resources", str(self.resources)):
             changed = changed._replace(resources=Action(str(self.resources)))
-        if accepted is None and policy.limits is DEFAULT_LIMITS:
-            changed = changed._replace(limits=_with_timeouts(DEFAULT_LIMITS, self.timeouts))
-        return changed._replace(unaccepted=(*policy.unaccepted, *ignored))
+        larger: dict[str, Any] = {
+            option.field: value
+            for option, value in self.limits.items()
+            if value > getattr(policy.limits, option.field) and counts(option.path, text(value))
+        }
+        return changed._replace(
+            limits=policy.limits._replace(**larger), unaccepted=(*policy.unaccepted, *ignored)
+        )
 
     def restrict(self, policy: Policy) -> Policy:
         """`policy` with what this file makes stricter."""
@@ -88,13 +95,17 @@ class PolicyFile:
         resources = max(
             policy.resources, Action(self.resources or "allow"), key=lambda action: action.strictness
         )
-        shorter = {name: min(value, getattr(policy.limits, name)) for name, value in self.timeouts.items()}
+        smaller: dict[str, Any] = {
+            option.field: value
+            for option, value in self.limits.items()
+            if value < getattr(policy.limits, option.field)
+        }
         return policy._replace(
             actions={**policy.actions, **actions},
             resources=resources,
             equivalences="none" if self.equivalences == "none" else policy.equivalences,
             revoked=policy.revoked | self.revoked,
-            limits=_with_timeouts(policy.limits, shorter),
+            limits=policy.limits._replace(**smaller),
         )
 
     def _fail(self, code: str, message: str, remedy: str = "") -> ConfigurationError:
@@ -195,16 +206,18 @@ class PolicyFile:
         except InvalidInput as error:
             raise self._fail("policy-value", f"revoked: {error.message}") from None
 
-    def _timeouts(self, document: Mapping[str, object]) -> dict[str, float]:
-        members = {"listing": "listing_seconds", "first-start": "first_start_seconds"}
-        found = {}
-        for name, value in self._table(document, "timeouts", members).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
+    def _limits(
+        self, document: Mapping[str, object], table: str
+    ) -> Iterator[tuple[LimitOption, int | float]]:
+        options = {option.name: option for option in OPTIONS if option.table == table}
+        for name, given in self._table(document, table, options).items():
+            value = options[name].value(given)
+            if value is None:
                 raise self._fail(
-                    "policy-value", f"timeouts.{name} is {_shown(value)}, expected seconds from 0 to 3600"
+                    "policy-value",
+                    f"{options[name].path} is {_shown(given)}, expected {options[name].expected}",
                 )
-            found[members[name]] = float(value)
-        return found
+            yield options[name], value
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -224,13 +237,6 @@ def _read(path: Path) -> dict[str, object]:
         return tomllib.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # TOML, UTF-8, or an integer too long to be read
         raise ConfigurationError("policy-syntax", f"{where}: {escape(str(error), limit=200)}") from None
-
-
-def _with_timeouts(limits: Limits, seconds: Mapping[str, float]) -> Limits:
-    return limits._replace(
-        listing_seconds=seconds.get("listing_seconds", limits.listing_seconds),
-        first_start_seconds=seconds.get("first_start_seconds", limits.first_start_seconds),
-    )
 
 
 def _shown(value: object) -> str:
