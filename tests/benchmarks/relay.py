@@ -185,8 +185,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--relay", choices=list(RELAYS), help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--calls", type=int, default=3000)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--calls", type=int, default=8000)
     arguments = parser.parse_args()
     if arguments.relay:
         RELAYS[arguments.relay]()
