@@ -48,15 +48,11 @@ def orderly() -> Iterator[None]:
     or handles already is left to them (`nohup`), and so are all of them outside of the main thread.
     """
     import signal
-    import threading
 
-    from toolnotary_verifier.interrupts import ENDING
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
     untouched = (signal.SIG_DFL, signal.default_int_handler)
-    before = {number: signal.getsignal(number) for number in ENDING}
     taken = {number: handler for number, handler in before.items() if handler in untouched}
 
     def interrupt(_number: int, _frame: "FrameType | None") -> None:
@@ -64,8 +60,11 @@ def orderly() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in taken:
-        signal.signal(number, interrupt)
+    try:
+        for number in taken:
+            signal.signal(number, interrupt)
+    except ValueError:  # not in the main thread, which alone is ever interrupted
+        taken = {}
     try:
         yield
     finally:

@@ -102,8 +102,9 @@ def objects_folder(lockfile: Path) -> Path:
 
 def repository(start: Path | None = None) -> Path | None:
     """The root of the repository around `start` (the working directory if None), or None outside of one."""
-    here = (start or Path.cwd()).absolute()
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    from toolnotary_verifier.links import repository as around
+
+    return around(start or Path.cwd())
 
 
 def nearest(name: str) -> Path | None:

@@ -150,7 +150,7 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
         raise Refused("not-pinned", f"{escape(what, limit=200)} is not pinned in this lockfile")
     project.state.append(history.revoked(server, digests))
     if lockfile != project.lockfile:
-        lockfile.save(project.lockfile_path)
+        lockfile.save(project.lockfile_path, root=project.root)
     return project._replace(lockfile=lockfile)
 
 

@@ -15,19 +15,24 @@ from toolnotary_verifier.escape import escape
 _LOCK_BYTE = 1 << 40
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
-    The permissions of an existing file are kept; a new one gets what the umask leaves. A symbolic link is
-    followed, so that the file it points to changes and the link stays. What is no file (`/dev/null`, a
-    named pipe) is written to as it is, and nothing takes its place.
+    The permissions of an existing file are kept; a new one gets what the umask leaves. What is no file
+    (`/dev/null`, a named pipe) is written to as it is, and nothing takes its place.
+
+    Args:
+        path: the file.
+        content: its new content.
+        is_link_kept: whether a symbolic link at `path` is followed, so that the file which it points to
+            changes and the link stays; else the new file takes the place of the link.
 
     Raises:
         ConfigurationError: `file-not-writable`; the old file is as it was.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if is_link_kept else path
     try:
-        if _is_special(path):
+        if is_link_kept and _is_special(path):
             with path.open("wb") as file:
                 file.write(content)
             return
@@ -77,8 +82,9 @@ def _replace(target: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        if not target.is_symlink():
+            with contextlib.suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -36,6 +36,7 @@ from toolnotary_verifier.entries import (
 from toolnotary_verifier.equivalence import RECIPE as NORMAL_RECIPE
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.links import within
 from toolnotary_verifier.shape import members, text
 
 __all__ = ["Entry", "Lockfile", "Pin", "SignedEntry", "UnsignedEntry", "launch_digest"]
@@ -122,15 +123,20 @@ class Lockfile(NamedTuple):
             lines += [line, *sections[name]]
         return b"\n".join(lines) + b"\n"
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, *, root: Path | None = None) -> None:
         """Replace the file, all of it or nothing.
+
+        Args:
+            path: the file.
+            root: the project that it belongs to (see `links.within`); None for the user's own.
 
         Raises:
             ConfigurationError: `file-not-writable`; the old file is as it was.
+            Refused: `leads-outside`; nothing was written.
         """
         from toolnotary_verifier.files import replace_file
 
-        replace_file(path, self.dump())
+        replace_file(within(path, root), self.dump())
 
 
 def _section(server: str) -> str:

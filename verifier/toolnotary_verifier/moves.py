@@ -59,6 +59,7 @@ class Move:
 
         Raises:
             ConfigurationError: `file-not-writable`.
+            Refused: `leads-outside`; nothing was written.
             InvalidInput: `state-corrupt`.
         """
         store = project.objects if texts else Objects(project.own_objects)
@@ -66,7 +67,7 @@ class Move:
             store.put(content)
         project.state.append(*self.events)
         lockfile = project.lockfile.with_entry(self.entry)
-        lockfile.save(project.lockfile_path)
+        lockfile.save(project.lockfile_path, root=project.root)
         return project._replace(lockfile=lockfile)
 
 

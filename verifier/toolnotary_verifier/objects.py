@@ -11,6 +11,7 @@ from pathlib import Path
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.links import within
 
 _MAX_OBJECT_BYTES = 64 << 20
 # A checkout that rewrites line ends would change what is hashed.
@@ -23,10 +24,13 @@ class Objects:
     Args:
         folder: where new objects go.
         fallbacks: where else to look, in order.
+        root: the project that nothing is written outside of (see `links.within`); None for the user's own
+            folder. What is read through a link is hashed like everything else.
     """
 
-    def __init__(self, folder: Path, *, fallbacks: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, *, fallbacks: Sequence[Path] = (), root: Path | None = None) -> None:
         self.folder = folder
+        self._root = root
         self._folders = (folder, *fallbacks)
 
     def put(self, content: bytes) -> Digest:
@@ -34,17 +38,22 @@ class Objects:
 
         Raises:
             ConfigurationError: `file-not-writable`, where the folder is read-only or the disk is full.
+            Refused: `leads-outside`, where the folder is a link out of the project.
         """
-        from toolnotary_verifier.files import replace_file
-
         digest = Digest.of(content)
         path = self._path(self.folder, digest)
-        if not path.is_file() or self._read(path) != content:
+        if path.is_symlink() or not path.is_file() or self._read(path) != content:
+            self._write(path, content)
             attributes = self.folder / ".gitattributes"
             if not attributes.exists():
-                replace_file(attributes, _ATTRIBUTES)
-            replace_file(path, content)
+                self._write(attributes, _ATTRIBUTES)
         return digest
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file of the store; a link in its place is replaced, since who knows what it leads to."""
+        from toolnotary_verifier.files import replace_file
+
+        replace_file(within(path.parent, self._root) / path.name, content, is_link_kept=False)
 
     def get(self, digest: Digest) -> bytes | None:
         """The bytes of this digest, or None where no folder has them.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.links import repository, within
 from toolnotary_verifier.lockfile import Entry, Lockfile
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.policy import Policy
@@ -51,8 +52,13 @@ class Project(NamedTuple):
 
         Raises:
             InvalidInput: `lockfile-*`, `state-corrupt`.
+            Refused: `leads-outside`, for a file of the project that is a link out of it: nobody reviewed what
+                it leads to as a part of the project.
             ConfigurationError: `policy-*`, `state-permissions`, a file that cannot be read.
         """
+        within(lockfile, _root(lockfile, state))
+        if project_policy is not None:
+            within(project_policy, _root(project_policy, state))
         known = State.load(state)
         policy = Policy.load(
             personal=personal_policy,
@@ -82,6 +88,11 @@ class Project(NamedTuple):
             objects=_beside(path, self.state.path),
             accept_project=False,
         )
+
+    @property
+    def root(self) -> Path | None:
+        """The folder that the project's files lie in, links resolved; None where they are the user's own."""
+        return _root(self.lockfile_path, self.state.path)
 
     @property
     def own_objects(self) -> Path:
@@ -134,7 +145,13 @@ class Project(NamedTuple):
 
 def _beside(lockfile: Path, state: Path) -> Objects:
     folder, own = _objects(lockfile), _objects(state)
-    return Objects(folder, fallbacks=() if own == folder else (own,))
+    return Objects(folder, fallbacks=() if own == folder else (own,), root=_root(lockfile, state))
+
+
+def _root(file: Path, state: Path) -> Path | None:
+    """The project of a file: the repository around it, else its folder; None beside the user's own state."""
+    folder = file.absolute().parent
+    return None if folder == state.absolute().parent else repository(folder) or folder
 
 
 def _objects(file: Path) -> Path:
