@@ -148,6 +148,8 @@ def test_every_other_answer_ends_under_its_own_code(move: str, error: type, code
     assert isinstance(caught, error)
     assert caught.code == code
     assert "127.0.0.1" in caught.message
+    assert ("0.3 seconds" in caught.message) == waits
+    assert "60 seconds" not in caught.message
 
 
 def test_a_session_id_that_no_header_can_carry_is_refused() -> None:

@@ -252,6 +252,20 @@ def test_a_server_that_was_not_inspected_is_neither_right_nor_wrong(move: str, c
 
 
 @pytest.mark.parametrize(
+    ("move", "told"),
+    [
+        ("silent", "no answer to initialize within 0.5 seconds"),
+        ("silent-listing", "no answer to tools/list within 0.3 seconds"),
+    ],
+)
+def test_silence_is_told_with_what_was_asked_and_how_long_it_was_waited_for(move: str, told: str) -> None:
+    limits = Limits(first_start_seconds=60, probe_seconds=0.1, listing_seconds=0.3)
+    if move == "silent":
+        limits = limits._replace(first_start_seconds=0.5)
+    assert told in failure(move=move, limits=limits).message
+
+
+@pytest.mark.parametrize(
     ("move", "code"),
     [
         ("cursor-loop", "cursor-loop"),

@@ -7,7 +7,8 @@ has no folders, no model and nobody to ask; banners and other noise are passed o
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolnotary_verifier.canonical import (
@@ -19,11 +20,12 @@ from toolnotary_verifier.canonical import (
     parse_message,
     plain,
 )
+from toolnotary_verifier.capture.nobody import answered
 from toolnotary_verifier.capture.transport import Transport
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.jsonrpc import METHOD_NOT_FOUND, error, notification, request, result
+from toolnotary_verifier.jsonrpc import notification, request
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
 CHANGED = {
@@ -31,7 +33,6 @@ CHANGED = {
     "notifications/prompts/list_changed": (Kind.PROMPT,),
     "notifications/resources/list_changed": (Kind.RESOURCE, Kind.TEMPLATE),
 }
-_DECLINED = -1  # the code that MCP's examples give for a sampling request which a person rejected
 _MAX_NOTES = 20
 _MAX_SAID = 300
 _MAX_READ = 4096
@@ -83,14 +84,23 @@ class Conversation:
         self._last_id = secrets.randbits(30)
         self._open: set[int] = set()
         self._answers: dict[int, Answer] = {}
+        self._asked = ""
+        self._patience = self._until = 0.0
         self._noise = 0
         self._foreign = 0
+
+    def within(self, seconds: float) -> float:
+        """The deadline that is so far off; what is not answered until then is told with this time."""
+        self._patience, self._until = seconds, self.clock() + seconds
+        return self._until
 
     def post(self, method: str, params: JsonObject, *, deadline: float) -> int:
         """Send a request and return its id without waiting."""
         self._last_id += 1
         self._open.add(self._last_id)
-        self.transport.send(request(self._last_id, method, params), deadline=deadline)
+        self._asked = method
+        with self._timed():
+            self.transport.send(request(self._last_id, method, params), deadline=deadline)
         return self._last_id
 
     def tell(self, method: str, *, deadline: float) -> None:
@@ -110,7 +120,8 @@ class Conversation:
                     return request_id, self._answers.pop(request_id)
             if self.clock() > deadline:
                 return None  # a server that never stops talking does not extend its time
-            frame = self.transport.receive(deadline=deadline)
+            with self._timed():
+                frame = self.transport.receive(deadline=deadline)
             if frame is None:
                 return None
             self._take(frame, deadline)
@@ -124,26 +135,38 @@ class Conversation:
         """
         found = self.wait(self.post(method, params, deadline=deadline), deadline=deadline)
         if found is None:
-            raise self.unanswered(method)
+            raise self.unanswered()
         return found[1]
 
     def drain(self, *, deadline: float) -> None:
         """Take what still comes, until `deadline`."""
         self.wait(deadline=deadline)
 
-    def unanswered(self, method: str) -> CannotTell:
-        """The error for a request that got no answer in time, with what did come instead."""
+    def unanswered(self) -> CannotTell:
+        """The error for the last request, which got no answer in time, with what did come instead."""
         instead = []
         if self._foreign:
             instead.append(f"{self._foreign} times an answer to a request that nobody made")
         if self._noise:
             instead.append(f"{self._noise} times what is no message")
         got = f", but {' and '.join(instead)}" if instead else ""
+        waited = f" within {self._patience:g} seconds" if self.clock() >= self._until else ""
         return CannotTell(
             "no-answer",
-            f"{self.transport.server}: no answer to {method}{got}{self.transport.explain()}",
-            remedy="give it more time, or look at what it needs to start",
+            f"{self.transport.server}: no answer to {self._asked}{waited}{got}{self.transport.explain()}",
+            remedy="see that it is up and what it needs; more time is given with timeouts in toolnotary.toml",
         )
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Let a connection's own error about silence tell what was asked, and how long it was waited for."""
+        try:
+            yield
+        except CannotTell as error:
+            if error.code != "no-answer":
+                raise
+            told = f"{error.message} ({self._asked}, {self._patience:g} seconds)"
+            raise CannotTell(error.code, told, remedy=error.remedy) from None
 
     def note(self, line: str) -> None:
         """Keep a line for the result, once, and not without bound."""
@@ -216,21 +239,11 @@ class Conversation:
         return escape(self.transport.mask(text[:_MAX_READ]), limit=limit)
 
     def _serve(self, message: JsonObject, deadline: float) -> None:
-        request_id, method = message["id"], message["method"]
-        if not isinstance(plain(request_id), str | int | float) or isinstance(request_id, bool):
+        answer = answered(message, self._capabilities)
+        if answer is None:
             self.note("passed over a request without a usable id")
-            return
-        if method == "ping":
-            answer = result(request_id, {})
-        elif method == "roots/list" and "roots" in self._capabilities:
-            answer = result(request_id, {"roots": []})
-        elif method == "elicitation/create" and "elicitation" in self._capabilities:
-            answer = result(request_id, {"action": "decline"})
-        elif method == "sampling/createMessage" and "sampling" in self._capabilities:
-            answer = error(request_id, _DECLINED, "nobody is here to approve sampling")
         else:
-            answer = error(request_id, METHOD_NOT_FOUND, "this client does not offer that")
-        self.transport.send(answer, deadline=deadline)
+            self.transport.send(answer, deadline=deadline)
 
 
 def _text(frame: bytes) -> str:

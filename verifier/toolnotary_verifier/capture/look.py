@@ -100,7 +100,7 @@ class Look:
 
     def _pages(self, opening: Opening, kind: Kind) -> Listing | None:
         listing = Listing(kind, limits=self._limits)
-        deadline = self._talk.clock() + self._limits.listing_seconds
+        deadline = self._talk.within(self._limits.listing_seconds)
         while not listing.done:
             answer = self._page(opening, kind, listing.params, deadline)
             if answer.code is not None:

@@ -22,11 +22,12 @@ from toolnotary_verifier.jsonrpc import (
     META_VERSION,
     STATELESS,
 )
-from toolnotary_verifier.limits import Limits
+from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
 # Revisions that a handshake may settle on: the two that we ask for, and older ones that servers answer with.
 AGREED = (*HANDSHAKE, "2025-03-26", "2024-11-05")
 UNAUTHORIZED = (401, 403)
+_RECORDED_DEPTH = DEFAULT_LIMITS.definition_depth  # what is recorded beside the definitions is none itself
 _CLIENT = {"name": "toolnotary", "version": "1"}  # constant: no surface may depend on our release
 
 
@@ -61,7 +62,7 @@ class Opener:
             CannotTell: `no-answer`, `handshake-refused`, `protocol-version`, or the connection's own.
             InvalidInput: an answer that cannot be used.
         """
-        deadline = self._talk.clock() + self._limits.first_start_seconds
+        deadline = self._talk.within(self._limits.first_start_seconds)
         if STATELESS not in revisions:
             return self._shake(revisions, deadline)
         older = tuple(revision for revision in revisions if revision != STATELESS)
@@ -90,7 +91,7 @@ class Opener:
         while True:
             found = self._talk.wait(*waiting, deadline=deadline)
             if found is None:
-                raise self._talk.unanswered("initialize")
+                raise self._talk.unanswered()
             answered, answer = found
             if answered == hello:
                 return self._agreed(answer, older[0], deadline) or self._shake(older[1:], deadline)
@@ -158,7 +159,7 @@ class Opener:
         if value is None:
             return {}
         try:
-            size = len(canonical_bytes(value, max_depth=self._limits.definition_depth))
+            size = len(canonical_bytes(value, max_depth=_RECORDED_DEPTH))
         except CanonicalError as error:
             raise InvalidInput(error.code, f"{self._server}: {what}: {error.message}") from None
         if not isinstance(value, dict) or size > self._limits.definition_bytes:
