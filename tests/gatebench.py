@@ -31,10 +31,11 @@ def judge_by(
     *,
     replace: Mapping[str, Json] | None = None,
     about: Collection[Aspect] = tuple(Aspect),
+    pending: bool = False,
 ) -> Callable[[Surface], Judgement]:
     """A judge that lets through what equals a pinned value; `replace` forwards another one for a name.
 
-    `about` is what the server says of itself as it is pinned.
+    `about` is what the server says of itself as it is pinned; `pending` is whether the rest is looked up.
     """
     definitions = {}
     for kind, values in pinned.items():
@@ -57,6 +58,7 @@ def judge_by(
                 verdicts.append(Verdict(*key, Reason.VERIFIED, Action.ALLOW, live.digest, known.digest))
             else:
                 reason = Reason.ADDED if known is None else Reason.CHANGED
+                reason = Reason.PENDING if pending else reason
                 pin = None if known is None else known.digest
                 verdicts.append(Verdict(*key, reason, Action.BLOCK, live.digest, pin))
         drift = any(not verdict.passes for verdict in verdicts)
@@ -76,14 +78,17 @@ class Bench:
         replace: Mapping[str, Json] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         judge: Callable[[Surface], Judgement] | None = None,
+        options: str = "",
     ) -> None:
         kinds = pinned if isinstance(pinned, Mapping) else {Kind.TOOL: pinned}
-        self.gate = Gate(judge or judge_by(kinds, replace=replace), server="acme/files", limits=limits)
+        judged = judge or judge_by(kinds, replace=replace)
+        self.gate = Gate(judged, server="acme/files", options=options, limits=limits)
         self.now = 1000.0
         self.host: list[bytes] = []  # what the host has read
         self.server: list[bytes] = []  # what the server has read
         self.log: list[Entry] = []
         self.closed: str | None = None
+        self.look_ups = 0  # how often the gate wanted something looked up
 
     # Raw
 
@@ -109,6 +114,7 @@ class Bench:
         self.server += effects.to_server
         self.log += effects.log
         self.closed = effects.close or self.closed
+        self.look_ups += effects.look_up
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass, and wake the gate at each of its deadlines."""
@@ -118,9 +124,9 @@ class Bench:
             self._take(self.gate.wake(self.now))
         self.now = end
 
-    def repin(self, pinned: list[Json]) -> None:
-        """Pin something else."""
-        self._take(self.gate.repin(judge_by({Kind.TOOL: pinned})))
+    def repin(self, pinned: list[Json], *, judge: Callable[[Surface], Judgement] | None = None) -> None:
+        """Pin something else, or hand in another judge."""
+        self._take(self.gate.repin(judge or judge_by({Kind.TOOL: pinned})))
 
     # In messages
 

@@ -9,16 +9,22 @@ one of those below is left to click, which reads the same options in `commands/r
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from toolnotary_cli import exits
 
 # The options of `run`, and the variables that stand in for them.
-_OPTIONS: Final = {"--server": None, "--lockfile": "TOOLNOTARY_LOCKFILE", "--policy": "TOOLNOTARY_POLICY"}
+_OPTIONS: Final = {
+    "--server": None,
+    "--lockfile": "TOOLNOTARY_LOCKFILE",
+    "--policy": "TOOLNOTARY_POLICY",
+    "--registry": "TOOLNOTARY_REGISTRY",
+}
+_FLAG: Final = "--offline"
 
-
-# The command behind `--`, and the values of the options above; an empty one is absent.
-Run = tuple[tuple[str, ...], str, str, str]
+# The command behind `--`, the values of the options above, of which an empty one is absent, and the flag.
+Run = tuple[tuple[str, ...], str, str, str, str, bool]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from toolnotary_cli.main import main as through_click
 
         return through_click(words)
-    return exits.guard(lambda: _guard(*run))
+    return exits.guard(lambda: _guard(*run[:-1], offline=run[-1]))
 
 
 def plain_run(words: Sequence[str]) -> Run | None:
@@ -42,17 +48,23 @@ def plain_run(words: Sequence[str]) -> Run | None:
         return None
     at = words.index("--")
     given = {name: os.environ.get(variable or "", "") for name, variable in _OPTIONS.items()}
-    before = words[1:at]
-    names = before[::2]
+    before = [word for word in words[1:at] if word != _FLAG]
+    names, values = before[::2], before[1::2]
     if len(before) % 2 or len({*names}) < len(names) or not {*names} <= {*_OPTIONS}:
         return None
-    given |= dict(zip(names, before[1::2], strict=True))
-    if any(value.startswith("-") or not value for value in before[1::2]) or at + 1 == len(words):
+    if any(value.startswith("-") or not value for value in values) or at + 1 == len(words):
         return None
-    return tuple(words[at + 1 :]), given["--server"], given["--lockfile"], given["--policy"]
+    # The flag stands where a name could: behind one, click takes it for the name's value.
+    if any(word in _OPTIONS and follows == _FLAG for word, follows in pairwise(words[1:at])):
+        return None
+    given |= dict(zip(names, values, strict=True))
+    server, lockfile, policy, registry = given.values()
+    return tuple(words[at + 1 :]), server, lockfile, policy, registry, _FLAG in words[1:at]
 
 
-def _guard(argv: tuple[str, ...], server: str, lockfile: str, policy: str) -> int:
+def _guard(
+    argv: tuple[str, ...], server: str, lockfile: str, policy: str, registry: str, *, offline: bool
+) -> int:
     # First of all, while there is little to be shared with the process that watches.
     from toolnotary_verifier.watcher import watched
 
@@ -66,6 +78,8 @@ def _guard(argv: tuple[str, ...], server: str, lockfile: str, policy: str) -> in
             server=server or None,
             lockfile=Path(lockfile) if lockfile else None,
             policy=Path(policy) if policy else None,
+            registry=registry or None,
+            offline=offline,
             lifeline=lifeline,
         )
 

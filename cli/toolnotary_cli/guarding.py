@@ -31,6 +31,8 @@ def guard(
     server: str | None,
     lockfile: Path | None,
     policy: Path | None,
+    registry: str | None = None,
+    offline: bool = False,
     lifeline: int | None,
 ) -> int:
     """Run a server behind the gate until it ends; returns its exit code.
@@ -40,6 +42,8 @@ def guard(
         server: the name given by the user; None where its launch is to find it.
         lockfile: the value of `--lockfile`.
         policy: the value of `--policy`.
+        registry: the value of `--registry`.
+        offline: open no socket.
         lifeline: what the watching process holds (see `watcher`); None where nothing watches.
 
     Raises:
@@ -66,14 +70,59 @@ def guard(
 
     def judge(surface: Surface) -> Judgement:
         judgement = decide(shown, surface, pins, policy=project.policy)
-        if Kind.TOOL in surface.inspected:
-            recorder.last = judgement
+        recorder.seen(surface, judgement)
         return judgement
 
+    look_up = None
+    url = None if offline else registry or project.policy.registry_url
+    if name is not None and url is not None and _may_be_offered(project, name, pins):
+        from toolnotary_cli.lookup import LookUp
+
+        look_up = LookUp(
+            name,
+            launch,
+            policy=project.policy,
+            reopen=lambda: open_project(lockfile=lockfile, policy=policy, nearby=False),
+            registry=url,
+            log=log,
+            seen=recorder.seen,
+        )
     child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
-    gate = Gate(judge, server=shown, limits=limits)
-    return Proxy(child, gate, log, afterwards=recorder.record, lifeline=lifeline, limits=limits).run()
+    options = _options(lockfile=lockfile, policy=policy, registry=registry)
+    gate = Gate(look_up.judge(pins) if look_up else judge, server=shown, options=options, limits=limits)
+    return Proxy(
+        child,
+        gate,
+        log,
+        afterwards=recorder.record,
+        look_up=(lambda: look_up.judges(pins)) if look_up else None,
+        lifeline=lifeline,
+        limits=limits,
+    ).run()
+
+
+def _may_be_offered(project: "Project", server: str, pins: Pins) -> bool:
+    """Whether a version that a registry offers could change what is decided about this server.
+
+    That is: somebody may sign for its name, and nothing is pinned to it but what somebody signed.
+    """
+    if pins.standing is not None or (pins.signer is None and (pins.profiles or pins.known)):
+        return False
+    return any(rule.covers(server) for rule in project.policy.signers) or bool(project.state.keys(server))
+
+
+def _options(**given: "Path | str | None") -> str:
+    """The options that lead another command to the same files and registry, as a shell reads them."""
+    words = []
+    for name, value in given.items():
+        if value is not None:
+            words += [f"--{name}", str(value.absolute()) if isinstance(value, Path) else value]
+    if not words:
+        return ""
+    import shlex
+
+    return shlex.join(words)
 
 
 def _pinned_name(project: "Project", launch: "Launch") -> str | None:
@@ -101,6 +150,11 @@ class _Recorder:
         self._launch = launch
         self._server = server
         self._log = log
+
+    def seen(self, surface: Surface, judgement: Judgement) -> None:
+        """Take note of a judgement that is to be recorded: of tools, and not before a look-up is done."""
+        if Kind.TOOL in surface.inspected and Reason.PENDING not in judgement.counts:
+            self.last = judgement
 
     def remember(self, pins: Pins) -> None:
         """Record that a signed entry is in use, where it counts."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed manifests that a registry offers for a server, judged before anything is made of them."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from toolnotary_cli.output import Output
-from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused
+from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused, ToolnotaryError
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Published
@@ -16,28 +16,88 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
 
 _NEWEST: Final = 8  # versions that are looked at: a server that changed is rarely further behind
+_SECONDS: Final = 60.0
+
+
+class Notes(Protocol):
+    """Where people read what is noticed on the way."""
+
+    def note(self, line: str) -> None:
+        """Tell one line; it is escaped there."""
+
+
+class Offers(NamedTuple):
+    """What a registry offers for a server.
+
+    Attributes:
+        signed: the newest versions whose signatures verify under the user's policy.
+        failure: why the registry was not asked to the end, None if it was.
+    """
+
+    signed: "tuple[Signed, ...]" = ()
+    failure: ToolnotaryError | None = None
 
 
 def offers(
-    project: "Project", server: str, *, registry: str | None, offline: bool, output: Output
+    project: "Project", server: str, *, registry: str | None, offline: bool, output: Notes
 ) -> "tuple[Signed, ...]":
     """The newest versions of `server` whose signatures verify under the user's policy.
 
     None where no registry is named, with `--offline`, or where the registry has nothing that verifies; what
     kept a version out is told on stderr.
+
+    Raises:
+        ConfigurationError: `registry-url`, `policy-key`.
     """
     url = registry or project.policy.registry_url
     if url is None or offline:
         return ()
+    from toolnotary_verifier.fetch import Registry
+
+    found = offered(project, server, Registry(url), notes=output)
+    if found.failure is not None:
+        output.note(f"no newer version is known: {found.failure.code}: {found.failure.message}")
+    return found.signed
+
+
+def offered(
+    project: "Project", server: str, client: "Registry", *, notes: Notes, seconds: float = _SECONDS
+) -> Offers:
+    """What a registry offers for `server`; versions that do not count are told.
+
+    Args:
+        project: whose policy says who may sign.
+        server: the name that the user gave it.
+        client: the registry; nothing is opened where nobody may sign for this name.
+        notes: where people are told.
+        seconds: no version is begun after that long.
+
+    Raises:
+        ConfigurationError: `policy-key`.
+    """
     from toolnotary_verifier.naming import server_name
 
     try:
         server_name(server)
     except InvalidInput:
-        return ()  # a name that nobody can publish
-    if not project.trusted(server):
-        return ()
-    return tuple(_verified(project, server, url, output))
+        return Offers()  # a name that nobody can publish
+    trusted = project.trusted(server)
+    if not trusted:
+        return Offers()
+    found: list[Signed] = []
+    end = time.monotonic() + seconds
+    try:
+        for published in client.versions(server)[:_NEWEST]:
+            if time.monotonic() > end:
+                late = CannotTell("registry-unavailable", f"{client.url} takes more than {seconds:.0f} s")
+                return Offers(tuple(found), late)
+            try:
+                found.append(_signed(client, server, published.version, trusted))
+            except (Refused, InvalidInput) as error:
+                notes.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
+    except (Refused, CannotTell) as error:
+        return Offers(tuple(found), error)
+    return Offers(tuple(found))
 
 
 def named_version(
@@ -80,19 +140,3 @@ def _signed(client: "Registry", server: str, version: str, trusted: "Mapping[str
         version=version,
     )
     return Signed(verified=verified, bundle=fetched.bundle)
-
-
-def _verified(project: "Project", server: str, url: str, output: Output) -> "list[Signed]":
-    from toolnotary_verifier.fetch import Registry
-
-    client = Registry(url)
-    found: list[Signed] = []
-    try:
-        for published in client.versions(server)[:_NEWEST]:
-            try:
-                found.append(_signed(client, server, published.version, project.trusted(server)))
-            except (Refused, InvalidInput) as error:
-                output.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
-    except (Refused, CannotTell) as error:
-        output.note(f"no newer version is known: {error.code}: {error.message}")
-    return found

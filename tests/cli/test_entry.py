@@ -15,7 +15,10 @@ from toolnotary_cli.commands.run import command
 from toolnotary_cli.entry import main, plain_run
 
 WORDS = st.sampled_from(
-    ["--server", "--lockfile", "--policy", "--server=a/b", "acme/x", "file", "", "-x", "--help", "--", "cat"]
+    [
+        *("--server", "--lockfile", "--policy", "--registry", "--offline"),
+        *("--server=a/b", "acme/x", "file", "", "-x", "--help", "--", "cat"),
+    ]
 )
 
 
@@ -26,8 +29,8 @@ def through_click(words: list[str]) -> tuple[object, ...] | None:
             found = context.params
     except (click.ClickException, click.exceptions.Exit):
         return None
-    text = [str(found[name] or "") for name in ("server", "lockfile", "policy")]
-    return (found["argv"], *text) if found["argv"] else None
+    text = [str(found[name] or "") for name in ("server", "lockfile", "policy", "registry")]
+    return (found["argv"], *text, found["offline"]) if found["argv"] else None
 
 
 @given(st.lists(WORDS, max_size=8))
@@ -43,6 +46,8 @@ def test_whatever_is_read_without_click_is_what_click_reads(words: list[str]) ->
         ["--", "cat"],
         ["--server", "acme/x", "--", "cat", "--server", "y"],
         ["--policy", "p", "--lockfile", "l", "--server", "s", "--", "npx", "-y", "x", "--", "z"],
+        ["--offline", "--server", "s", "--", "npx", "--offline"],
+        ["--registry", "https://r.example", "--offline", "--", "cat"],
     ],
 )
 def test_the_spellings_of_hosts_are_read_without_click(words: list[str]) -> None:
@@ -54,6 +59,7 @@ def test_the_spellings_of_hosts_are_read_without_click(words: list[str]) -> None
 def test_the_variables_stand_in_for_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLNOTARY_LOCKFILE", "there.lock")
     monkeypatch.setenv("TOOLNOTARY_POLICY", "there.toml")
+    monkeypatch.setenv("TOOLNOTARY_REGISTRY", "https://r.example")
     for words in (["--", "cat"], ["--lockfile", "here.lock", "--", "cat"]):
         plain = plain_run(["run", *words])
         assert plain is not None

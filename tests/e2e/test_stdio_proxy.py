@@ -323,7 +323,7 @@ def sources() -> Iterator[Path]:
     verifier, cli = ROOT / "verifier" / "toolnotary_verifier", ROOT / "cli" / "toolnotary_cli"
     yield from sorted([*(verifier / "gate").glob("*.py"), *(verifier / "shells").glob("*.py")])
     yield from (verifier / "process.py", verifier / "pinning.py")
-    yield from (cli / "guarding.py", cli / "commands" / "run.py")
+    yield from (cli / "guarding.py", cli / "lookup.py", cli / "commands" / "run.py")
 
 
 def test_every_command_that_the_proxy_names_exists() -> None:

@@ -76,8 +76,23 @@ class Publisher:
     ) -> Release:
         """A version of the server, signed."""
         made = manifest(server, version, description, artifacts)
+        return self.sign(made, sequence=sequence, issued_at=issued_at, expires_at=expires_at)
+
+    def sign(
+        self,
+        made: Manifest,
+        *,
+        sequence: int,
+        issued_at: datetime = NOW,
+        expires_at: datetime | None = None,
+    ) -> Release:
+        """This manifest, signed."""
         predicate = PublishPredicate(
-            server=server, version=version, sequence=sequence, issued_at=issued_at, expires_at=expires_at
+            server=made.server,
+            version=made.version,
+            sequence=sequence,
+            issued_at=issued_at,
+            expires_at=expires_at,
         )
         payload = Statement.build(predicate, manifest=made.digest).payload
         signature = self._key.sign(pre_authentication_encoding(PAYLOAD_TYPE, payload))

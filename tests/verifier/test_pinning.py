@@ -434,6 +434,25 @@ def test_an_upgrade_moves_the_entry_to_the_new_version(bench: Bench) -> None:
     assert bench.judge(ONE).outcome is Outcome.DRIFT
 
 
+def test_what_other_processes_pinned_meanwhile_stays(bench: Bench) -> None:
+    before = bench.project()
+    for name in ("files", "mail"):
+        pin_surface(ONE, server=name, launch=bench.launch(name)).apply(before)
+    assert [entry.server for entry in bench.project().lockfile.entries] == ["files", "mail"]
+
+
+def test_a_move_that_was_decided_otherwise_meanwhile_moves_nothing(bench: Bench) -> None:
+    bench.pin_signed(signed("2.0.0", 2))
+    files = {path: path.read_bytes() for path in (bench.lockfile, bench.home / "state.jsonl")}
+    project = bench.project()
+    move = pin_signed(project, signed("2.1.0", 3), launch=bench.launch())
+    assert (
+        code_of(lambda: move.apply(project, unless=lambda known: SERVER in known.servers))
+        == "decided-meanwhile"
+    )
+    assert {path: path.read_bytes() for path in files} == files
+
+
 def test_accepting_what_nobody_signed_gives_up_the_signature_and_says_so(bench: Bench) -> None:
     bench.pin_signed(signed("1.0.0", 1))
     project = bench.project()

@@ -5,7 +5,7 @@ A `Move` says what would be written, and writes it when it is applied: what a pe
 pinned, whatever the server says by then. Nothing here asks; the caller does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.errors import InvalidInput, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.launch import Launch
-from toolnotary_verifier.lockfile import Entry, Pin, SignedEntry, UnsignedEntry
+from toolnotary_verifier.lockfile import Entry, Lockfile, Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pins import capabilities_digest, server_info_digest
 from toolnotary_verifier.project import Project
@@ -50,14 +50,25 @@ class Move:
     objects: tuple[bytes, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    def apply(self, project: Project, *, texts: bool = True) -> Project:
+    def apply(
+        self,
+        project: Project,
+        *,
+        texts: bool = True,
+        unless: Callable[[history.History], bool] | None = None,
+    ) -> Project:
         """Write it: objects, then state, then lockfile; an interruption leaves stricter files, never laxer.
+
+        What other processes pinned meanwhile stays: state and lockfile are written under one lock, and the
+        lockfile is read again under it.
 
         Args:
             project: the files.
             texts: whether the objects go beside the lockfile; else into the user's own folder only.
+            unless: asked under that lock about what is recorded by then; True moves nothing.
 
         Raises:
+            Refused: `decided-meanwhile`, by `unless`.
             ConfigurationError: `file-not-writable`.
             Refused: `leads-outside`; nothing was written.
             InvalidInput: `state-corrupt`.
@@ -65,10 +76,21 @@ class Move:
         store = project.objects if texts else Objects(project.own_objects)
         for content in self.objects:
             store.put(content)
-        project.state.append(*self.events)
-        lockfile = project.lockfile.with_entry(self.entry)
-        lockfile.save(project.lockfile_path, root=project.root)
-        return project._replace(lockfile=lockfile)
+        moved = project
+
+        def pin() -> None:
+            nonlocal moved
+            lockfile = Lockfile.load(project.lockfile_path).with_entry(self.entry)
+            lockfile.save(project.lockfile_path, root=project.root)
+            moved = project._replace(lockfile=lockfile)
+
+        if not project.state.append(*self.events, unless=unless, then=pin):
+            raise Refused(
+                "decided-meanwhile",
+                f"another process decided about {escape(self.entry.server, limit=120)} in the meantime",
+                remedy="look at what is pinned now: toolnotary status",
+            )
+        return moved
 
 
 def pin_signed(

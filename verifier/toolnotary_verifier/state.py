@@ -69,6 +69,7 @@ class State:
         self,
         *events: JsonObject,
         unless: Callable[[History], bool] | None = None,
+        then: Callable[[], None] = lambda: None,
         at: "datetime | None" = None,
     ) -> bool:
         """Record these events and know them from then on; after an error none of them is recorded.
@@ -77,6 +78,7 @@ class State:
             events: as `history` makes them.
             unless: asked under the lock about what is recorded by then; True records nothing. This is how
                 of many first sights at the same time exactly one becomes the baseline.
+            then: called under the lock once they are recorded; what it raises takes nothing back.
             at: when it happened; now if None.
 
         Returns:
@@ -97,7 +99,10 @@ class State:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file):
                 _own(self.path, file)
-                return self._append(file, lines, unless)
+                is_recorded = self._append(file, lines, unless)
+                if is_recorded:
+                    then()
+                return is_recorded
         except OSError as error:
             raise unwritable(self.path, error, "nothing was recorded") from None
 

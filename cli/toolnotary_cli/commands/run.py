@@ -15,13 +15,27 @@ from toolnotary_cli.trailing import TrailingCommand
 )
 @options.lockfile
 @options.policy
-def command(*, argv: tuple[str, ...], server: str | None, lockfile: Path | None, policy: Path | None) -> int:
+@options.registry
+@options.offline
+def command(
+    *,
+    argv: tuple[str, ...],
+    server: str | None,
+    lockfile: Path | None,
+    policy: Path | None,
+    registry: str | None,
+    offline: bool,
+) -> int:
     """Start a server and let only pinned definitions through.
 
     Speaks MCP over standard input and output on both sides; everything that is no listing and no call passes
     byte for byte. Definitions that are not as pinned are withheld, calls to them are refused, and standard
     error says which and how to review them. Pins and policy come from --lockfile and --policy, their
     variables, or your personal files, never from the working directory.
+
+    Where something shows that nobody pinned, and a registry is named, it is asked in the background for a
+    version that holds it. What a signer of your policy signed is pinned at first sight; a newer version waits
+    for you: toolnotary approve.
 
     Exit code: that of the server. 1: its launch is not the pinned one, and it was not started. 3: it cannot
     be started.
@@ -34,6 +48,14 @@ def command(*, argv: tuple[str, ...], server: str | None, lockfile: Path | None,
     def work(lifeline: int | None) -> int:
         from toolnotary_cli.guarding import guard
 
-        return guard(argv, server=server, lockfile=lockfile, policy=policy, lifeline=lifeline)
+        return guard(
+            argv,
+            server=server,
+            lockfile=lockfile,
+            policy=policy,
+            registry=registry,
+            offline=offline,
+            lifeline=lifeline,
+        )
 
     return watched(work)

@@ -10,6 +10,6 @@ and answered with an error. If the gate itself fails, the connection closes.
 
 from toolnotary_verifier.gate.effects import Effects, Entry, Side
 from toolnotary_verifier.gate.gate import Gate
-from toolnotary_verifier.gate.verification import Judge
+from toolnotary_verifier.gate.judging import Judge
 
 __all__ = ["Effects", "Entry", "Gate", "Judge", "Side"]

@@ -35,15 +35,18 @@ class Effects:
         to_host: frames to write to the host.
         to_server: frames to write to the server.
         log: lines for people.
+        look_up: whether to ask, elsewhere and without waiting for it, who signed what the server shows; the
+            answer is a judge for `Gate.repin`. Not again before that.
         close: why the connection must be closed, None while it goes on.
     """
 
-    __slots__ = ("close", "log", "to_host", "to_server")
+    __slots__ = ("close", "log", "look_up", "to_host", "to_server")
 
     def __init__(self, *, close: str | None = None) -> None:
         self.to_host: list[bytes] = []
         self.to_server: list[bytes] = []
         self.log: list[Entry] = []
+        self.look_up = False
         self.close = close
 
     def note(self, code: str, text: str) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
 from toolnotary_verifier.gate.host import HostSide
+from toolnotary_verifier.gate.judging import Judge, Judging
+from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.server import ServerSide
-from toolnotary_verifier.gate.verification import Judge, Verification
+from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
@@ -20,16 +22,22 @@ class Gate:
     clock. Not thread-safe: one call at a time.
     """
 
-    def __init__(self, judge: Judge, *, server: str, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, judge: Judge, *, server: str, options: str = "", limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         """A gate for a connection that has just been opened.
 
         Args:
             judge: decides what of a surface may pass; may raise `ToolnotaryError`, nothing is verified then.
+                Where it says `pending`, it is told what a look-up found by another judge (see `repin`).
             server: the name given by the user, for messages.
+            options: what the commands that people are told need besides it, as a shell reads it.
             limits: bounds on everything that host and server decide the size of.
         """
         self._views = Views(limits)
-        self._verification = Verification(judge, server=server, limits=limits)
+        report = Report(server, options)
+        self._judging = Judging(judge, report, limits=limits)
+        self._verification = Verification(self._judging, report, server=server, limits=limits)
         self._host = HostSide(self._verification, self._views, server=server, limits=limits)
         self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
         self._is_closed = False
@@ -73,15 +81,16 @@ class Gate:
         return turn.effects
 
     def repin(self, judge: Judge) -> Effects:
-        """Judge everything again, because what is pinned changed; tells the host which lists changed."""
+        """Judge everything again, because what is pinned or known changed, or a look-up has ended.
+
+        Tells the host which lists changed.
+        """
         effects = Effects()
         if self._is_closed:
             return effects
         try:
-            self._verification.judge = judge
-            for view in self._views.all():
-                for kind in self._verification.judge_view(view, effects):
-                    effects.to_host.extend(self._host.announcements(view, kind))
+            for view, kind in self._judging.repin(judge, self._views.all(), effects):
+                effects.to_host.extend(self._host.announcements(view, kind))
         except Exception as error:  # noqa: BLE001 - as in `receive`
             return self._break(error)
         return effects

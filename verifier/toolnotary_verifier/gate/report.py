@@ -15,9 +15,11 @@ _WHY = {
     Reason.INVALID: "has a definition that cannot be read in one way only",
     Reason.AMBIGUOUS: "has more than one definition, or a name that cannot be told from another",
     Reason.CHANGED: "has a definition that differs from the pinned one",
+    Reason.UPGRADE: "has a newer definition, signed by its publisher, that nobody has approved yet",
     Reason.ADDED: "is not among the pinned definitions",
     Reason.REVOKED: "was withdrawn",
     Reason.PENDING: "is still being looked up",
+    Reason.FIRST_SIGNED: "is of a server that is signed and not pinned yet",
     Reason.FIRST_UNSIGNED: "is of a server of which nothing is pinned",
 }
 _OTHER = "has no verified definition"
@@ -27,18 +29,22 @@ _UNLISTED = "is not listed by this server"
 class Report:
     """Remembers what was told, so that the same thing is not told again."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, options: str = "") -> None:
+        """A report that names commands for `server`, with these options behind its name."""
         self._server = escape(server, limit=200)
+        self._options = f" {options}" if options else ""
         self._remedy = f"to see why: toolnotary explain {self._server}"
         self._told: dict[str, None] = {}
+        self._is_quiet = True
 
     def judged(self, judgement: Judgement, effects: Effects) -> None:
         """Tell a judgement, if it is news."""
-        self._remedy = f"to review: toolnotary approve {self._server}"
-        if judgement.outcome is Outcome.UNPINNED:
-            self._remedy = f"to pin it: toolnotary lock --server {self._server} -- COMMAND"
+        self._remedy = self._remedy_for(judgement)
+        if self._is_quiet and judgement.outcome is Outcome.VERIFIED and not judgement.changes:
+            return  # nobody was told of anything else
         if not self._is_news(f"{judgement.outcome} {judgement.change_set} {len(judgement.verdicts)}"):
             return
+        self._is_quiet = False
         passing = len(judgement.forward)
         noted = [verdict for verdict in judgement.changes if verdict.passes]
         if judgement.objections:
@@ -49,6 +55,16 @@ class Report:
             effects.note("judged", f"{judgement.outcome}: {passing} definitions pass{what}")
         elif passing:
             effects.note("verified", f"verified: {passing} definitions are as pinned")
+
+    def _remedy_for(self, judgement: Judgement) -> str:
+        reasons = {verdict.reason for verdict in judgement.objections}
+        if Reason.PENDING in reasons:
+            return "the registry is being asked"
+        if Reason.FIRST_SIGNED in reasons:
+            return f"to pin it: toolnotary lock {self._server}@VERSION{self._options} -- COMMAND"
+        if judgement.outcome is Outcome.UNPINNED:
+            return f"to pin it: toolnotary lock --server {self._server}{self._options} -- COMMAND"
+        return f"to review: toolnotary approve {self._server}{self._options}"
 
     def refused(self, kind: Kind, name: str, why: str, effects: Effects) -> None:
         """Tell that a call was refused, once for each name and reason."""

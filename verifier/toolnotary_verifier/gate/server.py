@@ -160,7 +160,7 @@ class ServerSide:
             is_known=True,
         )
         try:
-            self._verification.judge_view(view, effects)
+            self._verification.judging.judge(view, effects)
         except ToolnotaryError as refused:
             view.judgement = None
             effects.note("listing-failed", f"the instructions could not be judged ({refused.code})")

@@ -22,10 +22,17 @@ class Snapshot:
         names: the names that may be called.
         spelled: those that stand in JSON as they are, in UTF-8.
         pages: the definitions as JSON arrays, each within the limit of a page.
+        is_final: whether nothing is being looked up that may change it soon.
     """
 
     def __init__(
-        self, kind: Kind, definitions: Sequence[Definition], *, first_page: JsonObject, limits: Limits
+        self,
+        kind: Kind,
+        definitions: Sequence[Definition],
+        *,
+        first_page: JsonObject,
+        is_final: bool = True,
+        limits: Limits,
     ) -> None:
         self.kind = kind
         self.definitions = list(definitions)
@@ -35,7 +42,8 @@ class Snapshot:
             _pages([serialize(definition.value) for definition in definitions], limits.page_bytes)
         )
         self._token = os.urandom(12).hex()
-        self._ttl = _lifetime(first_page.get("ttlMs"), limits)
+        self.is_final = is_final
+        self._ttl = _lifetime(first_page.get("ttlMs"), limits) if is_final else 0
         scope = first_page.get("cacheScope")
         self._scope = scope if scope in _SCOPES else "private"
 

@@ -2,26 +2,20 @@
 """The gate's own listings: asked for, paged to the end, judged, and what waited for them released."""
 
 import os
-from collections.abc import Callable, Iterator
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
-from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
-from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.effects import Turn
+from toolnotary_verifier.gate.judging import Judging
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.shape import misspells
-from toolnotary_verifier.gate.snapshot import Snapshot
 from toolnotary_verifier.gate.view import Attempt, Page, Record, View
 from toolnotary_verifier.gate.waiting import Waiting
 from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, frame, notification, request
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.listing import Listing
-from toolnotary_verifier.surface import Surface, assemble
-from toolnotary_verifier.verdict import Judgement
-
-Judge = Callable[[Surface], Judgement]
 
 _FIRST_PAUSE = 1.0
 _NOTICES = 32
@@ -31,17 +25,16 @@ class Verification:
     """Listings of all views of one connection.
 
     Attributes:
-        judge: decides what of a surface may pass.
+        judging: decides what of a view may pass.
         prefix: how the ids of our own requests begin; nobody can know it before the first one is sent.
         waiting: requests of the host that wait for it.
         under_way: lists by the ids of our own requests that wait for their answers.
     """
 
-    def __init__(self, judge: Judge, *, server: str, limits: Limits) -> None:
-        self.judge = judge
+    def __init__(self, judging: Judging, report: Report, *, server: str, limits: Limits) -> None:
+        self.judging = judging
         self.prefix = f"toolnotary-{os.urandom(12).hex()}-"
-        self._report = Report(server)
-        self.waiting = Waiting(self._report, server=server, limits=limits)
+        self.waiting = Waiting(report, server=server, limits=limits)
         self._limits = limits
         self._sent = 0
         self.under_way: dict[str, Record] = {}
@@ -163,7 +156,7 @@ class Verification:
             record.first_page = attempt.listing.first_page
             record.pages = attempt.pages
             try:
-                self.judge_view(record.view, turn.effects)
+                self.judging.judge(record.view, turn.effects)
             except ToolnotaryError as refused:
                 self._fail(record, f"could not be judged ({refused.code})", turn)
                 return
@@ -190,43 +183,6 @@ class Verification:
                 del record.notices[key]
         if record.waiting:
             self._begin(record, turn)
-
-    # Judging
-
-    def judge_view(self, view: View, effects: Effects) -> list[Kind]:
-        """Judge all that is known under a view and replace its snapshots; returns the lists that changed.
-
-        Raises:
-            ToolnotaryError: the judge could not tell; nothing is verified then.
-        """
-        listed = {kind: record.entries for kind, record in view.records.items() if record.entries is not None}
-        about = view.about
-        surface = assemble(
-            listed,
-            instructions=about.instructions,
-            inspected=(Kind.INSTRUCTIONS,) if about.is_known else (),
-            protocol_version=about.protocol_version,
-            server_info=about.server_info,
-            capabilities=about.capabilities,
-            limits=self._limits,
-            parsed=True,
-        )
-        view.judgement = None
-        was_fresh = {kind: view.records[kind].fresh for kind in listed}
-        for kind in listed:
-            view.records[kind].fresh = False  # in case that the judge raises
-        view.judgement = judgement = self.judge(surface)
-        changed = []
-        for kind, entries in listed.items():
-            record = view.records[kind]
-            passing = list(_in_order(kind, entries, judgement))
-            record.fresh = was_fresh[kind]
-            if record.snapshot is None or record.snapshot.definitions != passing:
-                first_page = record.first_page
-                record.snapshot = Snapshot(kind, passing, first_page=first_page, limits=self._limits)
-                changed.append(kind)
-        self._report.judged(judgement, effects)
-        return changed
 
     # Changes that the server announces
 
@@ -281,13 +237,3 @@ def _scheduled(views: list[View]) -> list[Record]:
     """Lists that the server said to have changed, and that have to wait for their verification."""
     records = [record for view in views for record in view.records.values()]
     return [record for record in records if record.due and record.attempt is None]
-
-
-def _in_order(kind: Kind, entries: list[JsonValue], judgement: Judgement) -> Iterator[Definition]:
-    """What passes, once each, in the order in which the server lists it."""
-    seen = set()
-    for entry in entries:
-        name = entry.get(NAME_MEMBER[kind]) if isinstance(entry, dict) else None
-        if isinstance(name, str) and name not in seen and (kind, name) in judgement.forward:
-            seen.add(name)
-            yield judgement.forward[kind, name]

@@ -36,6 +36,10 @@ class Log:
         else:
             self.line(f"{entry.text} [{entry.code}]")
 
+    def note(self, code: str, text: str) -> None:
+        """Tell what a shell did; the text is escaped here."""
+        self.line(f"{text} [{code}]")
+
     def line(self, text: str) -> None:
         """One line; what nobody escaped yet is spelled out here."""
         with self._lock:

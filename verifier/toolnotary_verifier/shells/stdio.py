@@ -2,8 +2,9 @@
 """The stdio proxy: a gate between our standard streams and those of a server that we started.
 
 Two threads relay, one for each direction; a third wakes the gate at its deadlines and writes what one
-direction has to say to its own side, so that neither ever waits for the descriptor that the other needs. The
-main thread waits for signals and for the end: of the host, of the server, or of the gate.
+direction has to say to its own side, so that neither ever waits for the descriptor that the other needs. What
+the gate wants looked up is looked up in a thread of its own, while everything else goes on. The main thread
+waits for signals and for the end: of the host, of the server, or of the gate.
 
 Ending follows MCP (lifecycle: shutdown, stdio): standard input closed, then SIGTERM, then SIGKILL, each after
 a pause, and nothing that the server started is left behind.
@@ -14,13 +15,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Final
 
 from toolnotary_verifier import process
-from toolnotary_verifier.gate import Effects, Gate, Side
+from toolnotary_verifier.gate import Effects, Gate, Judge, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
 from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
@@ -49,6 +50,7 @@ class Proxy:
         log: Log,
         *,
         afterwards: Callable[[], None] = lambda: None,
+        look_up: Callable[[], Iterator[Judge]] | None = None,
         lifeline: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
@@ -59,6 +61,8 @@ class Proxy:
             gate: decides about every frame.
             log: where people read what was done.
             afterwards: called, by neither of the threads that relay, after the gate had something to say.
+            look_up: where the judge may say `pending`: called in a thread of its own when the gate asks, it
+                gives the judges that decide from then on, one after the other.
             lifeline: a descriptor on which a read ends once the process that watches us has ended.
             limits: bounds on lines.
         """
@@ -66,6 +70,7 @@ class Proxy:
         self._gate = gate
         self._log = log
         self._afterwards = afterwards
+        self._look_up = look_up
         self._lifeline = lifeline
         self._limits = limits
         self._lock = threading.Lock()
@@ -167,6 +172,8 @@ class Proxy:
             self._log.entry(entry)
         if effects.close is not None:
             self._events.put(("failed", GATE_FAILED))
+        if effects.look_up and self._look_up is not None:
+            self._thread(self._judge_anew, "look-up")
         self._wakes.put(None)
 
     def _keep_time(self) -> None:
@@ -185,6 +192,13 @@ class Proxy:
             self._afterwards()
             if self._is_host_gone:
                 self._events.put(("written", 0))
+
+    def _judge_anew(self) -> None:
+        for judge in self._look_up() if self._look_up is not None else ():
+            with self._lock:
+                effects = self._gate.repin(judge)
+                self._queue(effects, b"", self._to_server)
+            self._announce(effects)
 
     def _outlive(self) -> None:
         if self._lifeline is not None:

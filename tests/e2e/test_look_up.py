@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolnotary run` and a registry: what nobody pinned is looked up, and pinned by a signature or blocked."""
+
+import hashlib
+import http.server
+import json
+import os
+import re
+import shlex
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pinned_servers import YES
+from proxybench import Wire
+from proxybench import run as run_command
+from servers import scripted
+from servers.publisher import NOW, SERVER, Publisher
+from servers.registry import RunningRegistry, sqlite_registry
+from terminal import run_at_terminal
+
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.fetch import Registry
+from toolnotary_verifier.launch import Launch
+from toolnotary_verifier.lockfile import Lockfile, SignedEntry
+from toolnotary_verifier.manifest import Artifact, Profile, UnnamedManifest
+from toolnotary_verifier.moves import Signed, pin_signed, pin_surface
+from toolnotary_verifier.project import Project
+from toolnotary_verifier.surface import Surface, assemble
+from toolnotary_verifier.verify import verify_publish
+
+__all__ = ["sqlite_registry"]
+
+Json = Any
+ADD, ECHO, READ = scripted.TOOLS
+BETTER = scripted.tool("echo", "Gives back the text that it is given, and says so.", text="string")
+OLD, NEW = [ADD, ECHO, READ], [ADD, BETTER, READ]
+LIST_CHANGED = "notifications/tools/list_changed"
+
+
+class Bench:
+    """A user with a policy, a publisher with a registry, and the server that both speak of."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Path(os.environ["TOOLNOTARY_HOME"])
+        self.home.chmod(0o700)
+        self.publisher = Publisher()
+        self.script = folder / "server.json"
+        self.argv = [*scripted.command()[:2], "--file", str(self.script)]
+
+    def shows(self, tools: Json, **more: Json) -> None:
+        """What the server shows from its next start on."""
+        script = {"tools": tools, "instructions": None, **more}
+        self.script.write_text(json.dumps(script), encoding="utf-8")
+
+    def trust(self, url: str | None, *, more: str = "") -> None:
+        """A policy that names the registry and the publisher."""
+        registry = "" if url is None else f'[registry]\nurl = "{url}"\n'
+        key = self.publisher.pem.decode()
+        signers = f'[[signers]]\nservers = "io.github.acme/*"\nkey = """{key}"""\n'
+        (self.home / "toolnotary.toml").write_text(registry + more + signers, encoding="utf-8")
+
+    def signed(self, version: str, tools: Json, *, digest: str | None = None) -> Signed:
+        """A version of the server that the publisher signed, `N.0.0` with the sequence N."""
+        file = digest or "sha256:" + hashlib.sha256(Path(self.argv[1]).read_bytes()).hexdigest()
+        seen = surface(tools)
+        unnamed = UnnamedManifest.build(profiles={"default": (Profile.of(seen, transport="stdio"), seen)})
+        made = unnamed.named(
+            server=SERVER, version=version, artifacts=[Artifact("pkg:generic/weather@1.0.0", file)]
+        )
+        release = self.publisher.sign(made, sequence=int(version.partition(".")[0]))
+        key = self.publisher.public_key
+        verified = verify_publish(release.manifest, release.bundle, trusted={key.key_id: key}, at=NOW)
+        return Signed(verified=verified, bundle=release.bundle)
+
+    def publish(self, running: RunningRegistry, *versions: Signed) -> None:
+        """Have the registry serve these versions, and the user's policy name it."""
+        running.claim(self.publisher)
+        for version in versions:
+            Registry(running.url).publish(version.verified.manifest.canonical, version.bundle)
+        self.trust(running.url)
+
+    def project(self) -> Project:
+        return Project.load(
+            lockfile=self.home / "toolnotary.lock",
+            state=self.home / "state.jsonl",
+            personal_policy=self.home / "toolnotary.toml",
+        )
+
+    @property
+    def launch(self) -> Launch:
+        return Launch.from_command(self.argv, base=self.home, environment=os.environ, folder=Path.cwd())
+
+    def pin(self, version: Signed) -> None:
+        """Pin a version, as a user did before."""
+        project = self.project()
+        pin_signed(project, version, launch=self.launch).apply(project)
+
+    def hosts(self, *options: str, server: str = SERVER) -> Wire:
+        """A host that starts the server behind the proxy."""
+        return Wire(run_command(self.argv, server=server, options=options))
+
+    @property
+    def entries(self) -> list[tuple[str, str]]:
+        """Server and version of every signed entry of the lockfile."""
+        found = Lockfile.load(self.home / "toolnotary.lock").entries
+        return [(entry.server, entry.version) for entry in found if isinstance(entry, SignedEntry)]
+
+
+def surface(tools: Json) -> Surface:
+    return assemble(
+        {Kind.TOOL: tools},
+        inspected=tuple(Kind),
+        protocol_version="2025-06-18",
+        server_info=scripted.DEFAULTS["serverInfo"],
+        capabilities={"tools": {"listChanged": True}},
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path)
+    made.shows(OLD)
+    return made
+
+
+def names(tools: Json) -> list[str]:
+    return [tool["name"] for tool in tools]
+
+
+def listed_after_the_look_up(host: Wire) -> list[str]:
+    """What a host lists once it was told that the list changed; it listed before."""
+    host.shake_hands()
+    host.tools("before")
+    while not any(LIST_CHANGED.encode() in line for line in host.frames):
+        host.message()
+    return host.tools("after")
+
+
+# At first sight
+
+
+def test_a_server_that_a_known_signer_signed_is_pinned_at_first_sight_and_is_quiet_from_then_on(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    bench.publish(sqlite_registry, bench.signed("1.0.0", OLD))
+    with bench.hosts() as host:
+        assert listed_after_the_look_up(host) == names(OLD)
+        assert not host.call("echo")[0]
+        assert host.end() == 0
+    assert "pinned to version 1.0.0, sequence 1" in host.said
+    assert bench.entries == [(SERVER, "1.0.0")]
+    assert bench.project().state.signer_of(SERVER) == f"key:{bench.publisher.public_key.key_id}"
+    bench.trust("http://127.0.0.1:9")  # nobody answers there, and nobody needs to
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == names(OLD)
+        assert not host.call("echo")[0]
+        assert host.end() == 0
+    assert host.said == ""
+
+
+def test_everything_is_withheld_until_the_registry_answered(bench: Bench) -> None:
+    with silent_registry() as url:
+        bench.trust(url)
+        with bench.hosts() as host:
+            host.shake_hands()
+            assert host.tools() == []
+            is_refused, text = host.call("echo")
+            assert host.end() == 0
+    assert is_refused
+    assert "(pending)" in text
+    assert "the registry is being asked" in host.said
+    assert bench.entries == []
+
+
+def test_a_version_of_another_artifact_is_not_pinned(bench: Bench, sqlite_registry: RunningRegistry) -> None:
+    bench.publish(sqlite_registry, bench.signed("1.0.0", OLD, digest=f"sha256:{'0' * 64}"))
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == []
+        said = host.wait_said("(first-signed)")
+        assert host.tools() == []
+        assert host.call("echo")[0]
+        assert host.end() == 0
+    assert "not pinned: " in said
+    assert "(identity) [look-up]" in said
+    assert bench.entries == []
+
+
+@pytest.mark.parametrize("how", ["nobody", "another", "prompt"])
+def test_what_no_signer_of_the_policy_signed_or_policy_leaves_to_a_person_stays_blocked(
+    bench: Bench, sqlite_registry: RunningRegistry, how: str
+) -> None:
+    if how == "nobody":
+        bench.publish(sqlite_registry)
+    else:
+        bench.publish(sqlite_registry, bench.signed("1.0.0", OLD))
+    if how == "another":
+        bench.publisher = Publisher()
+        bench.trust(sqlite_registry.url)
+    if how == "prompt":
+        bench.trust(sqlite_registry.url, more="[verdicts]\nfirst-signed = 'prompt'\n")
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == []
+        said = host.wait_said("(first-signed)" if how == "prompt" else "(first-unsigned)")
+        assert host.call("echo")[0]
+        assert host.end() == 0
+    command = f"lock {SERVER}@VERSION" if how == "prompt" else f"lock --server {SERVER}"
+    assert f"toolnotary {command} -- COMMAND" in said
+    assert bench.entries == []
+
+
+def test_servers_that_are_seen_at_the_same_time_are_all_pinned(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    others = [f"io.github.acme/weather-{number}" for number in range(4)]
+    versions = []
+    for name in others:
+        version = bench.signed("1.0.0", OLD)
+        manifest = version.verified.manifest
+        made = UnnamedManifest.build(
+            profiles={"default": (manifest.profiles["default"], surface(OLD))}
+        ).named(server=name, version="1.0.0", artifacts=manifest.artifacts)
+        release = bench.publisher.sign(made, sequence=1)
+        versions.append(release)
+    bench.publish(sqlite_registry)
+    for release in versions:
+        Registry(sqlite_registry.url).publish(release.manifest, release.bundle)
+    hosts = [bench.hosts(server=name) for name in others]
+    try:
+        for host in hosts:
+            assert listed_after_the_look_up(host) == names(OLD)
+    finally:
+        for host in hosts:
+            host.__exit__()
+    assert bench.entries == [(name, "1.0.0") for name in others]
+
+
+# A newer version
+
+
+def test_an_upgrade_is_blocked_and_the_command_that_people_are_told_moves_the_pin(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    old = bench.signed("1.0.0", OLD)
+    bench.publish(sqlite_registry, old, bench.signed("2.0.0", NEW))
+    bench.pin(old)
+    bench.shows(NEW)
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == ["add", "read_file"]
+        said = host.wait_said("(upgrade)")
+        assert host.tools() == ["add", "read_file"]
+        is_refused, text = host.call("echo")
+        assert not host.call("add")[0]
+        assert host.end() == 0
+    assert is_refused
+    assert set(re.findall(r"toolnotary (\w+)", text)) == {"explain"}
+    assert bench.entries == [(SERVER, "1.0.0")]
+    (told,) = re.findall(r"\(upgrade\); to review: toolnotary (approve .*) \[withheld\]", said)
+    command = [sys.executable, "-m", "toolnotary_cli", *shlex.split(told)]
+    session = run_at_terminal(command, *YES, *YES)
+    assert session.code == 0, session.shown
+    assert bench.entries == [(SERVER, "2.0.0")]
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == names(NEW)
+        assert not host.call("echo")[0]
+        assert host.end() == 0
+    assert host.said == ""
+
+
+def test_the_command_that_people_are_told_names_what_the_host_named(
+    bench: Bench, sqlite_registry: RunningRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = bench.signed("1.0.0", OLD)
+    bench.publish(sqlite_registry, old, bench.signed("2.0.0", NEW))
+    bench.pin(old)
+    bench.trust(None)
+    lockfile = tmp_path / "else where" / "toolnotary.lock"
+    lockfile.parent.mkdir()
+    (bench.home / "toolnotary.lock").rename(lockfile)
+    (bench.home / ".toolnotary").rename(lockfile.parent / ".toolnotary")
+    bench.shows(NEW)
+    monkeypatch.setenv("TOOLNOTARY_REGISTRY", sqlite_registry.url)
+    with bench.hosts("--lockfile", str(lockfile)) as host:
+        host.shake_hands()
+        host.tools()
+        said = host.wait_said("(upgrade)")
+        assert host.end() == 0
+    (told,) = re.findall(r"\(upgrade\); to review: toolnotary (approve .*) \[withheld\]", said)
+    given = ["--lockfile", str(lockfile), "--registry", sqlite_registry.url]
+    assert shlex.split(told) == ["approve", SERVER, *given]
+
+
+def test_where_policy_lets_upgrades_pass_the_pin_moves_and_people_are_told(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    old = bench.signed("1.0.0", OLD)
+    bench.publish(sqlite_registry, old, bench.signed("2.0.0", NEW))
+    bench.pin(old)
+    bench.trust(sqlite_registry.url, more="[verdicts]\nupgrade = 'note'\n")
+    bench.shows(NEW)
+    with bench.hosts() as host:
+        assert listed_after_the_look_up(host) == names(NEW)
+        assert host.end() == 0
+    assert "pinned to version 2.0.0, sequence 2" in host.said
+    assert bench.entries == [(SERVER, "2.0.0")]
+    bench.shows(OLD)
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == ["add", "read_file"]
+        host.wait_said("(rollback)")
+        assert host.end() == 0
+
+
+def test_an_older_signed_version_is_a_rollback(bench: Bench, sqlite_registry: RunningRegistry) -> None:
+    new = bench.signed("2.0.0", NEW)
+    bench.publish(sqlite_registry, bench.signed("1.0.0", OLD), new)
+    bench.pin(new)
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == ["add", "read_file"]
+        host.wait_said("tool echo (rollback)")
+        assert host.call("echo")[0]
+        assert host.end() == 0
+    assert bench.entries == [(SERVER, "2.0.0")]
+
+
+# A registry that does not answer
+
+
+@contextmanager
+def web(answer: Callable[[http.server.BaseHTTPRequestHandler], None]) -> Iterator[tuple[str, list[str]]]:
+    """An HTTP server: its URL, and the paths that it was asked for."""
+    asked: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+        thread.join()
+
+
+def login_page(request: http.server.BaseHTTPRequestHandler) -> None:
+    request.send_response(200)
+    request.send_header("Content-Type", "text/html")
+    request.end_headers()
+    request.wfile.write(b"<html>Log in first</html>")
+
+
+@contextmanager
+def silent_registry() -> Iterator[str]:
+    """The URL of a server that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def down_registry() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def html_registry() -> Iterator[str]:
+    with web(login_page) as (url, _):
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("registry", "why"),
+    [
+        (down_registry, "registry-unreachable"),
+        (html_registry, "registry-answer"),
+        (silent_registry, "registry-unreachable"),
+    ],
+    ids=["down", "html", "slow"],
+)
+def test_while_a_registry_does_not_answer_what_is_pinned_works_and_what_is_new_is_blocked(
+    bench: Bench, registry: Any, why: str
+) -> None:
+    bench.trust(None)
+    bench.pin(bench.signed("1.0.0", OLD))
+    bench.shows([*NEW, scripted.tool("more", "More.", text="string")])
+    with registry() as url, bench.hosts("--registry", url) as host:
+        host.shake_hands()
+        assert host.tools() == ["add", "read_file"]
+        assert not host.call("add")[0]
+        assert host.call("echo")[0]
+        said = host.wait_said("(changed)")
+        assert host.tools() == ["add", "read_file"]
+        assert not host.call("add")[0]
+        assert host.call("echo")[0]
+        assert host.call("more")[0]
+        assert host.end() == 0
+    assert f"no newer version is known: {url}" in said
+    assert f"({why}) [look-up]" in said
+
+
+@pytest.mark.parametrize("options", [(), ("--offline",)])
+def test_a_registry_is_asked_only_where_something_unknown_shows_and_never_offline(
+    bench: Bench, options: tuple[str, ...]
+) -> None:
+    with web(login_page) as (url, asked):
+        bench.trust(url)
+        bench.pin(bench.signed("1.0.0", OLD))
+        with bench.hosts(*options) as host:
+            host.shake_hands()
+            assert host.tools() == names(OLD)
+            assert not host.call("echo")[0]
+            assert host.end() == 0
+        assert host.said == ""
+        assert asked == []
+        bench.shows(NEW)
+        with bench.hosts(*options) as host:
+            host.shake_hands()
+            assert host.tools() == ["add", "read_file"]
+            said = host.wait_said("tool echo (changed)")
+            assert host.end() == 0
+        assert ("[look-up]" in said) is not bool(options)
+        assert bool(asked) is not bool(options)
+
+
+def test_for_a_server_that_was_pinned_without_a_signature_nobody_is_asked(bench: Bench) -> None:
+    with web(login_page) as (url, asked):
+        bench.trust(url)
+        project = bench.project()
+        pin_surface(surface(OLD), server=SERVER, launch=bench.launch).apply(project)
+        bench.shows(NEW)
+        with bench.hosts() as host:
+            host.shake_hands()
+            assert host.tools() == ["add", "read_file"]
+            host.wait_said("tool echo (changed)")
+            assert host.end() == 0
+        assert asked == []
+
+
+def test_a_registry_that_is_none_is_told_and_nothing_else_suffers(bench: Bench) -> None:
+    bench.trust(None)
+    bench.pin(bench.signed("1.0.0", OLD))
+    bench.shows(NEW)
+    with bench.hosts("--registry", "ftp://r.example") as host:
+        host.shake_hands()
+        assert host.tools() == ["add", "read_file"]
+        host.wait_said("(registry-url) [look-up]")
+        assert not host.call("add")[0]
+        assert host.end() == 0
