@@ -59,7 +59,7 @@ def look(
         offline: open no socket.
 
     Raises:
-        ConfigurationError: `source-part` if it holds several profiles; `registry-needed`.
+        ConfigurationError: `source-part` if it holds several profiles; `no-registry`.
         Refused: `secret-in-surface`.
         InvalidInput, CannotTell: see `subject.load`.
     """

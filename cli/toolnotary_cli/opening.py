@@ -8,6 +8,7 @@ from toolnotary_cli import places
 
 if TYPE_CHECKING:
     from toolnotary_cli.output import Output
+    from toolnotary_verifier.policy import Policy
     from toolnotary_verifier.project import Project
 
 
@@ -18,6 +19,7 @@ def open_project(
     server: str | None = None,
     accept_project: bool = False,
     nearby: bool = True,
+    new: bool = False,
 ) -> "Project":
     """Lockfile, objects, policy and state.
 
@@ -27,6 +29,7 @@ def open_project(
         server: where a lockfile that was found does not name this server and the personal one does, the
             personal one is used, as `run` does.
         accept_project: count what the project's files say as accepted, for this run.
+        new: whether `lockfile` may name one that is still to be written.
         nearby: whether the working directory and its repository are looked at (not for `run`).
 
     Raises:
@@ -36,7 +39,7 @@ def open_project(
     from toolnotary_verifier.project import Project
 
     files = places.policy_files(policy, project=nearby)
-    found = places.lockfile(lockfile, project=nearby)
+    found = places.lockfile(lockfile, project=nearby, new=new)
     project = Project.load(
         lockfile=found,
         state=places.state_file(),
@@ -51,9 +54,30 @@ def open_project(
     return own if own.lockfile.named(server) else project
 
 
-def tell_unaccepted(project: "Project", output: "Output") -> None:
+def open_policy(policy: Path | None) -> "Policy":
+    """What is in force for a command that needs no lockfile.
+
+    Args:
+        policy: the value of `--policy`.
+
+    Raises:
+        InvalidInput: `state-corrupt`.
+        ConfigurationError: `policy-*`, `state-permissions`, a file that cannot be read.
+    """
+    from toolnotary_verifier.policy import Policy
+
+    files = places.policy_files(policy)
+    if files.project is None:  # then nothing asks what the user accepted of a project
+        return Policy.load(personal=files.personal, project=None)
+    from toolnotary_verifier.state import State
+
+    accepted = State.load(places.state_file()).history.values
+    return Policy.load(personal=files.personal, project=files.project, accepted=accepted)
+
+
+def tell_unaccepted(policy: "Policy", output: "Output") -> None:
     """Say which values of the project's policy do not count, because they would grant or loosen something."""
-    for value in project.policy.unaccepted:
+    for value in policy.unaccepted:
         output.note(
             f"the project's policy sets {value.option} to {value.value}; that grants or loosens, and counts "
             "only once you accept it: toolnotary lock --accept-project"

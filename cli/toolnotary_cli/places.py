@@ -24,10 +24,15 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
+
 LOCKFILE = "toolnotary.lock"
 POLICY = "toolnotary.toml"
 STATE = "state.jsonl"
 REGISTRY = "registry.sqlite"
+_POLICY = "check --policy and TOOLNOTARY_POLICY; without them the files that are found count"
+_LOCKFILE = "check --lockfile and TOOLNOTARY_LOCKFILE; toolnotary lock writes a new one"
 
 
 def home() -> Path:
@@ -43,6 +48,22 @@ def home() -> Path:
     return (Path(base) if base and base.startswith("/") else Path.home() / ".local" / "share") / "toolnotary"
 
 
+def existing(path: Path, code: str, *, remedy: str) -> Path:
+    """A file that a person named, which must be there: a name that leads nowhere is never passed over.
+
+    Raises:
+        ConfigurationError: `code`, if there is no such file, or a folder has its name.
+    """
+    try:
+        is_folder = path.is_dir() if path.exists() else None
+    except (OSError, ValueError):  # a folder that may not be entered, a name too long
+        is_folder = None
+    if is_folder is False:
+        return path
+    why = "it is a folder" if is_folder else "there is no such file"
+    raise ConfigurationError(code, f"{escape(str(path), limit=300)}: {why}", remedy=remedy)
+
+
 class PolicyFiles(NamedTuple):
     """The policy files in force: the personal one decides, the project's only restricts."""
 
@@ -56,23 +77,33 @@ def policy_files(given: Path | None, *, project: bool = True) -> PolicyFiles:
     Args:
         given: the value of `--policy` or TOOLNOTARY_POLICY: the person's own word, in place of both files.
         project: whether the working directory and its repository are looked at (not for `run`).
+
+    Raises:
+        ConfigurationError: `policy-unreadable`, if the file that was given is none.
     """
     if given is not None:
-        return PolicyFiles(given, None)
+        return PolicyFiles(existing(given, "policy-unreadable", remedy=_POLICY), None)
     personal = home() / POLICY
     found = nearest(POLICY) if project else None
     return PolicyFiles(personal if personal.exists() else None, None if found == personal else found)
 
 
-def lockfile(given: Path | None, *, project: bool = True) -> Path:
+def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> Path:
     """The lockfile in force, or where a new one belongs: the repository's root, else the personal directory.
 
     Args:
         given: the value of `--lockfile` or TOOLNOTARY_LOCKFILE.
         project: whether the working directory and its repository are looked at (not for `run`).
+        new: whether the one that was given may be one that is still to be written (for `lock`).
+
+    Raises:
+        ConfigurationError: `lockfile-unreadable`, if the one that was given is no file.
     """
     if given is not None:
-        return given.absolute()
+        path = given.absolute()
+        if new and not path.exists():
+            return path
+        return existing(path, "lockfile-unreadable", remedy=_LOCKFILE)
     if project:
         found = nearest(LOCKFILE)
         if found is not None:
@@ -88,10 +119,11 @@ def state_file() -> Path:
     return home() / STATE
 
 
-def registry_database() -> str:
-    """The URL of the database of a registry that was told no other; its directory is created."""
+def registry_database(*, create: bool = True) -> str:
+    """The URL of the database of a registry that was told no other; `create` makes its directory."""
     folder = home()
-    folder.mkdir(parents=True, exist_ok=True)
+    if create:
+        folder.mkdir(parents=True, exist_ok=True)
     return f"sqlite:///{folder / REGISTRY}"
 
 

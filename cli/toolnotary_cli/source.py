@@ -99,7 +99,15 @@ def parse(text: str, *, expected: str = _FORMS) -> Source:
     published = re.fullmatch(_PUBLISHED, text)
     if published:
         return Published(published[1], published[2])
-    raise ConfigurationError("source", f"{escape(text, limit=200)}: {_wrong(text)}", remedy=expected)
+    wrong = _missing(text)
+    raise ConfigurationError("source", f"{escape(wrong, limit=200)}: {_wrong(wrong)}", remedy=expected)
+
+
+def _missing(text: str) -> str:
+    """What of `text` is not there: one of several joined files, where the others are."""
+    names = text.split("+")
+    gone = [name for name in names if not _is_file(name)]
+    return gone[0] if 0 < len(gone) < len(names) else text
 
 
 def _wrong(text: str) -> str:

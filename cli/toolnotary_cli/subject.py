@@ -99,7 +99,7 @@ def load(
         InvalidInput: what was read is not valid, or holds no surface.
         CannotTell: the server or registry could not be asked; `offline`.
         Refused: the registry has no such version.
-        ConfigurationError: `registry-needed`, `source-part`, or the file cannot be read.
+        ConfigurationError: `no-registry`, `source-part`, or the file cannot be read.
     """
     if isinstance(source, Saved):
         return _saved(source, limits)
@@ -125,14 +125,11 @@ def _live(source: Command | Url, *, offline: bool, limits: Limits) -> Subject:
 
 
 def _published(source: Published, registry: str | None, *, offline: bool) -> Subject:
+    from toolnotary_cli.registries import no_registry
     from toolnotary_verifier.fetch import Registry
 
     if registry is None:
-        raise ConfigurationError(
-            "registry-needed",
-            f"{_name(source)} is looked up in a registry, and none is named",
-            remedy="say --registry URL, set TOOLNOTARY_REGISTRY, or name one in toolnotary.toml",
-        )
+        raise no_registry(f"the registry that has {_name(source)}")
     client = Registry(registry, offline=offline)
     try:
         return _fetched(client, source)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, create_engine, event, func
@@ -25,7 +26,7 @@ from toolnotary_registry_api.migrations import upgrade
 from toolnotary_registry_api.settings import database_url
 from toolnotary_registry_api.tables import BlobRow, KeyEventRow, VersionRow
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 
 BUSY_SECONDS = 10
@@ -134,15 +135,25 @@ class Storage:
         self._writer: AbstractContextManager[Any] = threading.Lock() if self._sqlite else nullcontext()
 
     @classmethod
-    def open(cls, database: str) -> Self:
+    def open(cls, database: str, *, create: bool = True) -> Self:
         """Connect and bring the schema up to date.
 
+        Args:
+            database: its URL.
+            create: whether a SQLite file that does not exist is made; PostgreSQL's are made by its own tools.
+
         Raises:
-            ConfigurationError: `database-url`, `database-newer`.
+            ConfigurationError: `database-url`, `database-newer`, `database-missing`.
             InvalidInput: `database-corrupt`, if the file is no SQLite database.
             CannotTell: `database-unreachable`, if the file cannot be opened or the server does not answer.
         """
         storage = cls(_engine(database))
+        if not create and storage._sqlite and not Path(str(storage._engine.url.database)).exists():
+            raise ConfigurationError(
+                "database-missing",
+                f"{storage._place} does not exist",
+                remedy="toolnotary serve makes one; or name another with --database",
+            )
         try:
             with storage._writer, storage._engine.connect() as connection, _begin(connection):
                 if not storage._sqlite:

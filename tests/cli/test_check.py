@@ -83,7 +83,7 @@ def test_a_published_version_is_judged_like_any_other_source(
         code, result = bench.json("check", version, "--server", "files", "--registry", sqlite_registry.url)
         assert (code, result["servers"][0]["counts"]) == (1, {"added": 1, "missing": 2})
     code, result = bench.json("check", source, "--server", "files")
-    assert (code, result["servers"][0]["error"]["code"]) == (2, "registry-needed")
+    assert (code, result["servers"][0]["error"]["code"]) == (2, "no-registry")
     code, result = bench.json(
         "check", f"{source}#nope", "--server", "files", "--registry", sqlite_registry.url
     )

@@ -165,7 +165,7 @@ def test_a_published_version_without_a_registry_is_a_configuration_error(
     tmp_path: Path, capsys: Captured
 ) -> None:
     assert main(["diff", "acme/x@1", listing(tmp_path, "a.json", tool())]) == 2
-    assert capsys.readouterr().err.startswith("error: registry-needed: ")
+    assert capsys.readouterr().err.startswith("error: no-registry: ")
 
 
 @pytest.mark.parametrize("given", ["option", "variable", "policy"])

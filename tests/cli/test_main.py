@@ -217,6 +217,8 @@ def test_an_option_names_the_file_in_place_of_every_other(
     monkeypatch.chdir(tmp_path)
     (tmp_path / places.POLICY).touch()
     given = tmp_path / "mine.toml"
+    given.touch()
+    (tmp_path / "mine.lock").touch()
     assert places.policy_files(given) == places.PolicyFiles(given, None)
     assert places.lockfile(Path("mine.lock")) == tmp_path / "mine.lock"
 

@@ -214,14 +214,22 @@ def in_folder_with_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (["add-key", "io.github.acme/*", "absent.pub"], 2, "absent.pub"),
         (["retire-key", "io.github.acme/*", "sha256:x"], 1, "no-such-key"),
         (["list-keys", "--database", "mysql://u:geheim@h/d"], 2, "database-url"),
-        (["list-keys", "--database", "sqlite:////nonexistent/r"], 3, "the database /nonexistent/r "),
+        (["list-keys", "--database", "sqlite:////nonexistent/r"], 2, "database-missing"),
+        (
+            ["retire-key", "a/*", "x", "--database", "sqlite:///absent"],
+            2,
+            "the database absent does not exist",
+        ),
+        (["add-key", "a/*", "key.pub", "--database", "sqlite:////nonexistent/r"], 3, "/nonexistent/r "),
         (["add-key", "io.github.acme/*", "not.pub"], 4, "not.pub: "),
     ],
 )
 def test_an_operators_mistake_is_told_by_code(
     arguments: list[str], expected: int, code: str, capsys: Captured
 ) -> None:
+    assert main(["registry", "add-key", "io.github.other/*", "key.pub"]) == 0
     assert main(["registry", *arguments]) == expected
+    assert not Path("absent").exists()
     shown = capsys.readouterr().err
     assert code in shown
     assert "geheim" not in shown

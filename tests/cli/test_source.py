@@ -321,7 +321,7 @@ def test_a_corrupt_lockfile_is_refused(tmp_path: Path) -> None:
 def test_a_published_version_needs_a_registry_and_a_connection() -> None:
     with pytest.raises(ConfigurationError) as raised:
         load(parse("acme/x@1"))
-    assert raised.value.code == "registry-needed"
+    assert raised.value.code == "no-registry"
     with pytest.raises(CannotTell) as unreached:
         load(parse("acme/x@1"), registry="http://127.0.0.1:9", offline=True)
     assert unreached.value.code == "offline"

@@ -66,7 +66,7 @@ def command(
     from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 
     project = open_project(lockfile=lockfile, policy=policy, server=server)
-    tell_unaccepted(project, output)
+    tell_unaccepted(project.policy, output)
     given = sources.one(source, argv) if source is not None or argv else None
     if isinstance(given, Published):
         return _move(

@@ -65,7 +65,7 @@ def command(
     from toolnotary_cli.verdicts import exit_code
 
     project = open_project(lockfile=lockfile, policy=policy, server=server, accept_project=accept_project)
-    tell_unaccepted(project, output)
+    tell_unaccepted(project.policy, output)
     look = _Look(project, registry=registry, offline=offline, output=output)
     if source is not None or argv:
         rows = [look.at(sources.one(source, argv), server)]

@@ -29,28 +29,14 @@ def command(
     Exit code 0: every definition is equal. 1: something differs, or cannot be read and so cannot be equal.
     """
     from toolnotary_cli.comparison import compare, document, lines
-    from toolnotary_cli.source import parse
+    from toolnotary_cli.registries import registry_url
+    from toolnotary_cli.source import Published, parse
     from toolnotary_cli.subject import load
 
     sources = parse(old), parse(new)
-    url = _registry(registry, policy) if any(_is_published(source) for source in sources) else None
+    asks = policy is not None or any(isinstance(source, Published) for source in sources)
+    url = registry_url(registry, policy=policy) if asks else None
     before, after = (load(source, registry=url, offline=offline) for source in sources)
     comparison = compare(before, after)
     output.result(document(comparison), lines(comparison))
     return exits.OBJECTION if comparison.differs else exits.FINE
-
-
-def _is_published(source: object) -> bool:
-    from toolnotary_cli.source import Published
-
-    return isinstance(source, Published)
-
-
-def _registry(given: str | None, policy: Path | None) -> str | None:
-    if given is not None:
-        return given
-    from toolnotary_cli import places
-    from toolnotary_verifier.policy import Policy
-
-    files = places.policy_files(policy)
-    return Policy.load(personal=files.personal, project=files.project).registry_url

@@ -41,7 +41,10 @@ def _project(server: str, lockfile: Path | None, policy: Path | None) -> "Projec
     found = _load(places.lockfile(lockfile), files)
     if lockfile is not None or found.lockfile.named(server):
         return found
-    return _load(places.lockfile(None, project=False), places.policy_files(policy, project=False))
+    personal = places.lockfile(None, project=False)
+    if policy is not None:
+        return found.with_lockfile(personal)
+    return _load(personal, places.policy_files(None, project=False))
 
 
 def _load(lockfile: Path, files: "PolicyFiles") -> "Project":

@@ -80,12 +80,12 @@ def command(
     from toolnotary_cli.loosening import accept_policy
     from toolnotary_cli.opening import open_project, tell_unaccepted
 
-    project = open_project(lockfile=lockfile, policy=policy)
+    project = open_project(lockfile=lockfile, policy=policy, new=True)
     if accept_project:
         if source is not None or argv or server is not None:
             raise click.UsageError("--accept-project stands alone: it pins nothing")
         return accept_policy(project, output)
-    tell_unaccepted(project, output)
+    tell_unaccepted(project.policy, output)
     given = sources.parse(source, expected=_EXPECTED) if source is not None else None
     locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
     if isinstance(given, sources.Published):

@@ -50,7 +50,7 @@ def add_key(*, pattern: str, public_key: BinaryIO, database: str | None, output:
 @options.output
 def list_keys(*, pattern: str | None, database: str | None, output: Output) -> None:
     """List the keys, retired ones included, of PATTERN or of all."""
-    with _storage(database) as storage:
+    with _storage(database, create=False) as storage:
         keys = storage.namespace_keys(None if pattern is None else [pattern])
     output.result(_document(keys), [_line(key) for key in keys])
 
@@ -62,7 +62,7 @@ def list_keys(*, pattern: str | None, database: str | None, output: Output) -> N
 @options.output
 def retire_key(*, pattern: str, key_id: str, database: str | None, output: Output) -> None:
     """Let a key publish under PATTERN no more. What it signed stays published."""
-    with _storage(database) as storage:
+    with _storage(database, create=False) as storage:
         from toolnotary_registry_api.publication import retire
 
         key = retire(storage, pattern, key_id, at=datetime.now(UTC))
@@ -70,12 +70,12 @@ def retire_key(*, pattern: str, key_id: str, database: str | None, output: Outpu
 
 
 @contextmanager
-def _storage(database: str | None) -> Iterator["Storage"]:
+def _storage(database: str | None, *, create: bool = True) -> Iterator["Storage"]:
     from toolnotary_cli import places
 
     with extras.needs("registry"):
         from toolnotary_registry_api.storage import Storage
-    storage = Storage.open(database or places.registry_database())
+    storage = Storage.open(database or places.registry_database(create=create), create=create)
     try:
         yield storage
     finally:

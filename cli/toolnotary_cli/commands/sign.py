@@ -88,6 +88,7 @@ def command(
     must not be able to sign. A second run for the same release keeps its number and its files.
     """
     from toolnotary_cli.registries import registry as named
+    from toolnotary_cli.registries import registry_url
     from toolnotary_cli.releasing import place, standing, write
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
@@ -112,6 +113,8 @@ def command(
             manifest, lambda: named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
         )
         sequence, before = found.sequence, before or found.supersedes
+    else:
+        registry_url(registry, policy=policy)  # a policy that is named is read, whatever it is needed for
     signing = _key(key)
     now = datetime.now(UTC).replace(microsecond=0)
     expires_at = now + timedelta(days=expires_in) if expires_in else None

@@ -62,14 +62,12 @@ def command(
 
     Exit code 0: verified. 1: not signed as required, or the SOURCE differs. 4: a file is not valid.
     """
-    from toolnotary_cli import places
+    from toolnotary_cli.opening import open_policy, tell_unaccepted
     from toolnotary_cli.proof import contained, document, lines, passes
     from toolnotary_cli.source import one
     from toolnotary_verifier.bundle import Bundle
     from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import Manifest
-    from toolnotary_verifier.policy import Policy
-    from toolnotary_verifier.state import State
     from toolnotary_verifier.verify import verify_publish
 
     raw, signed = read(manifest, DEFAULT_LIMITS.manifest_bytes), read(bundle, DEFAULT_LIMITS.bundle_bytes)
@@ -77,13 +75,12 @@ def command(
         named = Manifest.parse(raw).server
     with about(bundle):
         Bundle.parse(signed)
-    files = places.policy_files(policy)
-    accepted = State.load(places.state_file()).history.values
-    rules = Policy.load(personal=files.personal, project=files.project, accepted=accepted)
+    rules = open_policy(policy)
+    tell_unaccepted(rules, output)
     # Which keys count depends on the name in bytes that nobody verified yet: a lie here picks another name's
     # keys, and then the statement must be theirs.
     trusted = _given(keys) if keys else rules.signers_for(named)
-    if not keys and not (files.personal or files.project):
+    if not keys and not (rules.signers or rules.unaccepted):
         _refuse_without_trust(named)
     verified = verify_publish(
         raw,
