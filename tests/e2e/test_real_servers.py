@@ -158,6 +158,7 @@ def test_a_real_server_is_pinned_and_a_rug_pull_on_the_live_connection_is_blocke
         assert set(before) == manifest_tools(tmp_path / "release.manifest.json")
         refused, words = host.call(real.tool, **real.call(work, page))
         assert not refused, words
+        assert not [line for line in host.said if line.startswith("toolnotary: ")], "all is as pinned"
 
         flag.touch()
         after = host.tools()

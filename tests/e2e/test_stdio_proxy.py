@@ -13,6 +13,7 @@ from typing import Any
 import proxybench
 import pytest
 from conftest import ROOT
+from gatebench import META
 from proxybench import SERVER, Wire
 from servers import scripted
 
@@ -219,6 +220,25 @@ def test_what_a_lenient_server_could_take_for_a_call_never_reaches_it(line: byte
 
 
 # Judgement
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_a_server_that_is_as_pinned_is_told_to_nobody(stateless: bool) -> None:
+    with started(
+        {"rules": [{"on": "ping", "do": ["default", {"notify": "notifications/tools/list_changed"}]}]}
+    ) as host:
+        meta = META if stateless else {}
+        if stateless:
+            host.ask("d", "server/discover", {"_meta": meta})
+        else:
+            host.shake_hands()
+        for number in range(3):
+            host.ask(f"list {number}", "tools/list", {"_meta": meta})
+            called = {"name": "echo", "arguments": {"text": "x"}, "_meta": meta}
+            assert "isError" not in host.ask(f"call {number}", "tools/call", called)["result"]
+            host.ask(f"ping {number}", "ping")
+        assert host.end() == 0
+    assert host.said == ""
 
 
 def test_drift_is_told_once_for_each_change_set_and_only_people_learn_how_to_accept_it() -> None:
