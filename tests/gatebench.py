@@ -121,8 +121,12 @@ class Bench:
         end = self.now + seconds
         while (deadline := self.gate.deadline) is not None and deadline <= end:
             self.now = max(self.now, deadline)
-            self._take(self.gate.wake(self.now))
+            self.wake()
         self.now = end
+
+    def wake(self) -> None:
+        """Wake the gate now, once."""
+        self._take(self.gate.wake(self.now))
 
     def repin(self, pinned: list[Json], *, judge: Callable[[Surface], Judgement] | None = None) -> None:
         """Pin something else, or hand in another judge."""
