@@ -141,3 +141,11 @@ def test_the_command_that_people_are_told_leads_to_the_same_files(options: str) 
     bench.listed(NEW)
     end = f" {options}" if options else ""
     assert bench.log[-1].text.endswith(f"to review: toolnotary approve acme/files{end}")
+
+
+def test_however_much_is_withheld_the_command_is_told_whole() -> None:
+    options = "--lockfile " + "/a/very/long/path" * 20
+    bench = Bench([], judge=judge_by({Kind.TOOL: []}), options=options)
+    bench.shake_hands()
+    bench.listed(*(tool(f"{number}-{'long' * 50}") for number in range(50)))
+    assert bench.log[-1].text.endswith(f"to review: toolnotary approve acme/files {options}")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from toolnotary_verifier.escape import escape
 
-_SHOWN = 600
+_SHOWN = 2000  # the command that stands at the end must not be cut off
 
 
 class Side(Enum):
