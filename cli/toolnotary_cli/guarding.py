@@ -89,7 +89,7 @@ def guard(
         )
     child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
-    options = _options(lockfile=lockfile, policy=policy, registry=registry)
+    options = _options(lockfile=lockfile, policy=policy, registry=_repeatable(registry))
     gate = Gate(look_up.judge(pins) if look_up else judge, server=shown, options=options, limits=limits)
     return Proxy(
         child,
@@ -100,6 +100,11 @@ def guard(
         lifeline=lifeline,
         limits=limits,
     ).run()
+
+
+def _repeatable(url: str | None) -> str | None:
+    """The URL of a registry as it may be told; None where it holds a password, and is refused when used."""
+    return None if url is None or "@" in url else url
 
 
 def _may_be_offered(project: "Project", server: str, pins: Pins) -> bool:

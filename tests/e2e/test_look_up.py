@@ -453,13 +453,15 @@ def test_for_a_server_that_was_pinned_without_a_signature_nobody_is_asked(bench:
         assert asked == []
 
 
-def test_a_registry_that_is_none_is_told_and_nothing_else_suffers(bench: Bench) -> None:
+@pytest.mark.parametrize("url", ["ftp://r.example", "https://user:hunter2@r.example"])
+def test_a_registry_that_is_none_is_told_and_nothing_else_suffers(bench: Bench, url: str) -> None:
     bench.trust(None)
     bench.pin(bench.signed("1.0.0", OLD))
     bench.shows(NEW)
-    with bench.hosts("--registry", "ftp://r.example") as host:
+    with bench.hosts("--registry", url) as host:
         host.shake_hands()
         assert host.tools() == ["add", "read_file"]
         host.wait_said("(registry-url) [look-up]")
         assert not host.call("add")[0]
         assert host.end() == 0
+    assert "hunter2" not in host.said
