@@ -27,6 +27,13 @@ def started(script: Json) -> Wire:
     return Wire(proxybench.run(argv))
 
 
+def limit(table: str, name: str, value: float) -> None:
+    """Add a limit to the personal policy."""
+    policy = Path(os.environ["TOOLNOTARY_HOME"]) / "toolnotary.toml"
+    with policy.open("a", encoding="utf-8") as file:
+        file.write(f"{table}.{name} = {value}\n")
+
+
 # How a grandchild tries to get away: not at all, into a session of its own, or as daemons do, by two forks.
 ESCAPES = pytest.mark.parametrize("how", [{}, {"new_session": True}, {"daemon": True}], ids=str)
 
@@ -97,16 +104,16 @@ def test_a_server_that_exits_while_it_is_listed_leaves_nothing_listed() -> None:
 
 
 def test_a_server_that_hangs_is_given_up_after_the_time_that_the_policy_gives() -> None:
-    policy = Path(os.environ["TOOLNOTARY_HOME"]) / "toolnotary.toml"
-    policy.write_text("[timeouts]\nfirst-start = 0.2\nlisting = 0.2\n", encoding="utf-8")
+    limit("timeouts", "first-start", 0.3)
+    limit("timeouts", "listing", 0.2)
     with started({"rules": [{"on": "tools/list", "do": ["hang"]}]}) as host:
         host.shake_hands()
         refused = host.ask("list", "tools/list", {})
         is_refused, text = host.call("echo")
         assert host.end() == 128 + signal.SIGTERM
-    assert "not answered in time" in refused["error"]["message"]
+    assert "not answered by this server within 0.3 seconds" in refused["error"]["message"]
     assert is_refused
-    assert "not answered in time" in text
+    assert "not answered by this server within 0.2 seconds" in text
     assert "[listing-failed]" in host.said
 
 
@@ -216,28 +223,14 @@ def test_what_the_server_still_answers_when_the_host_hangs_up_goes_out() -> None
     assert answered["call"]["result"]["content"][0]["text"] == "echo {}"
 
 
-BOUNDED = """
-import sys
-from toolnotary_verifier import process
-from toolnotary_verifier.gate import Gate
-from toolnotary_verifier.limits import Limits
-from toolnotary_verifier.shells.log import Log
-from toolnotary_verifier.shells.stdio import Proxy
-from toolnotary_verifier.verdict import Judgement, Outcome
-limits = Limits(line_bytes=100_000)
-gate = Gate(lambda s: Judgement("x", Outcome.VERIFIED, (), s.definitions), server="x", limits=limits)
-sys.exit(Proxy(process.start(sys.argv[1:], contained=True), gate, Log("x"), limits=limits).run())
-"""
-
-
 @pytest.mark.parametrize("side", ["host", "server"])
 def test_a_line_over_the_limit_ends_the_connection_and_nothing_of_it_passes(
     side: str, tmp_path: Path
 ) -> None:
+    limit("limits", "line-bytes", 100_000)
     record = tmp_path / "record"
     step = {"text": {"$repeat": ["x", 300_000]}}
-    script = {"record": str(record), "rules": [{"on": "evil", "do": [step, "silence"]}]}
-    with Wire([sys.executable, "-c", BOUNDED, *scripted.command(script)]) as host:
+    with started({"record": str(record), "rules": [{"on": "evil", "do": [step, "silence"]}]}) as host:
         assert host.ask(1, "ping")["result"] == {}
         if side == "server":
             host.send("evil")
@@ -247,4 +240,4 @@ def test_a_line_over_the_limit_ends_the_connection_and_nothing_of_it_passes(
         assert host.ended() == 1
     assert len(host.frames) == 1
     assert b"xxx" not in record.read_bytes()
-    assert "ends the connection" in host.said
+    assert "a line of more than 100000 bytes ends the connection" in host.said

@@ -58,7 +58,7 @@ class Verification:
         record.due = False
         record.ticket += 1
         listing = Listing(record.kind, limits=limits)
-        record.attempt = Attempt(listing, "", record.ticket, turn.now + seconds)
+        record.attempt = Attempt(listing, record.ticket, now=turn.now, seconds=seconds)
         self._ask(record, record.attempt, turn)
 
     def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
@@ -217,11 +217,13 @@ class Verification:
     def wake(self, views: list[View], turn: Turn) -> None:
         """Give up what took too long, begin what had to wait."""
         for own_id, record in list(self.under_way.items()):
-            if record.attempt is not None and turn.now >= record.attempt.deadline:
+            attempt = record.attempt
+            if attempt is not None and turn.now >= attempt.deadline:
                 del self.under_way[own_id]
                 cancelled = {"requestId": own_id, "reason": "it took too long"}
                 turn.effects.to_server.append(frame(notification("notifications/cancelled", cancelled)))
-                self._fail(record, "was not answered in time by this server", turn)
+                why = f"was not answered by this server within {attempt.seconds:g} seconds"
+                self._fail(record, why, turn)
         for record in _scheduled(views):
             if turn.now >= record.not_before:
                 self._begin(record, turn)

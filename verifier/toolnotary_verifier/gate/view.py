@@ -27,18 +27,20 @@ class Attempt:
         listing: what came so far.
         own_id: the id of the request that waits for its answer.
         ticket: its number within its record; requests with this ticket are answered when it ends.
+        seconds: how long it may take.
         deadline: when it is given up.
         pages: what came so far, for recognizing the same pages later.
         same: whether every page so far was, byte for byte, that of the last verified listing.
     """
 
-    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "ticket")
+    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "seconds", "ticket")
 
-    def __init__(self, listing: Listing, own_id: str, ticket: int, deadline: float) -> None:
+    def __init__(self, listing: Listing, ticket: int, *, now: float, seconds: float) -> None:
         self.listing = listing
-        self.own_id = own_id
+        self.own_id = ""
         self.ticket = ticket
-        self.deadline = deadline
+        self.seconds = seconds
+        self.deadline = now + seconds
         self.pages: list[Page] = []
         self.same = True
 
