@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exit codes, and the one place where an error becomes a message and a code (docs/reference/cli.md)."""
+"""Exit codes, and the one place where an error becomes one of them (docs/reference/cli.md)."""
 
 import os
 import sys
@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from toolnotary_cli.telling import say, tell, tell_of_system
 from toolnotary_verifier.errors import ToolnotaryError
-from toolnotary_verifier.escape import escape
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    import click
 
 FINE: Final = 0
 OBJECTION: Final = 1  # drift, refusal, an invalid signature
@@ -22,22 +24,41 @@ INTERNAL: Final = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED: Final = 130  # 128 + SIGINT: Ctrl-C, SIGTERM, SIGHUP, or an aborted prompt
 PIPE_CLOSED: Final = 141  # 128 + SIGPIPE: the reader of our output went away
 
-_REPORT = "set TOOLNOTARY_DEBUG=1 to see where, and report it"
 
+def guard(call: Callable[[], int | None], *, as_json: bool = False) -> int:
+    """The exit code of `call`, whatever it raises; what it raised is told.
 
-def guard(call: Callable[[], int | None]) -> int:
-    """The exit code of `call`, whatever it raises; what it raised is told on stderr."""
+    Args:
+        call: a command; None is 0.
+        as_json: whether a program waits for a document on stdout, and gets one about an error too.
+    """
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = _guarded(call)
+        code = _guarded(call, as_json)
         sys.stdout.flush()
     except BrokenPipeError:
         # Otherwise the interpreter tries to flush again while it ends, and prints a complaint of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except OSError as error:  # nobody can read the rest of the result: say so, and not that all went well
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        error.filename = error.filename or "standard output"
+        tell_of_system(error, exit_code=USAGE, as_json=False)
+        return USAGE
     return code
+
+
+def _open_what_is_closed() -> None:
+    """A command started without one of its standard streams must not open its files in their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free is taken, and the ones below are not.
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
 
 
 @contextmanager
@@ -72,7 +93,7 @@ def orderly() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _guarded(call: Callable[[], int | None]) -> int:
+def _guarded(call: Callable[[], int | None], as_json: bool) -> int:  # noqa: FBT001 - passed on
     try:
         return call() or FINE
     except KeyboardInterrupt:
@@ -80,24 +101,23 @@ def _guarded(call: Callable[[], int | None]) -> int:
     except BrokenPipeError:
         raise
     except ToolnotaryError as error:
-        report(error)
+        tell(error.code, error.message, error.remedy, exit_code=error.exit_code, as_json=as_json)
         return error.exit_code
     except OSError as error:
-        where = f": {escape(os.fsdecode(error.filename), limit=300)}" if error.filename else ""
-        tell("file-system", f"{(error.strerror or type(error).__name__).lower()}{where}")
+        tell_of_system(error, exit_code=USAGE, as_json=as_json)
         return USAGE
     except Exception as error:
-        code = _of_click(error)
+        code = _of_click(error, as_json)
         if code is not None:
             return code
         # The last door: no traceback reaches a person who did not ask for one.
         if os.environ.get("TOOLNOTARY_DEBUG"):
             raise
-        tell("internal", f"{type(error).__name__}: {error}", _REPORT)
+        tell("internal", f"{type(error).__name__}: {error}", exit_code=INTERNAL, as_json=as_json)
         return INTERNAL
 
 
-def _of_click(error: Exception) -> int | None:
+def _of_click(error: Exception, as_json: bool) -> int | None:  # noqa: FBT001 - passed on
     """The code of what click raises to end a command, told; None for anything else."""
     if "click" not in sys.modules:  # `run` starts without it (see `entry`)
         return None
@@ -107,32 +127,31 @@ def _of_click(error: Exception) -> int | None:
         return error.exit_code
     if isinstance(error, click.Abort):
         return _interrupted()
-    if isinstance(error, click.ClickException):
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # since click 8.2
         error.show()
         return USAGE
+    if isinstance(error, click.ClickException):
+        said = error.format_message().strip().rstrip(".")
+        message = said[:1].lower() + said[1:]
+        tell("usage", message, _usage(error), exit_code=USAGE, as_json=as_json)
+        return USAGE
     return None
+
+
+def _usage(error: "click.ClickException") -> str:
+    """How the command is called that was called wrongly."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return "toolnotary --help lists the commands"
+    path = context.command_path
+    return (
+        f"usage: {' '.join([path, *context.command.collect_usage_pieces(context)])}; {path} --help says more"
+    )
 
 
 def _interrupted() -> int:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing any more
-    _say("\nstopped")
+    say("\nstopped")
     return INTERRUPTED
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
-
-
-def report(error: ToolnotaryError) -> None:
-    """Tell an error on stderr, with its code and its remedy."""
-    tell(error.code, error.message, error.remedy)
-
-
-def tell(code: str, message: str, remedy: str = "") -> None:
-    """One error on stderr; what could come from a server is escaped here once more."""
-    _say(f"error: {code}: {escape(message, limit=2000)}")
-    if remedy:
-        _say(f"  {escape(remedy, limit=2000)}")

@@ -19,9 +19,9 @@ called, and `--help` draws the table without importing any. A test holds table a
 
 - A command parses, calls one function, renders, and returns its exit code (see `exits`); None is 0.
 - What goes wrong is raised: a `ToolnotaryError` becomes `error: CODE: message` and its remedy on stderr,
-  escaped, and its own exit code; click's usage errors become 2; Ctrl-C and an aborted prompt 130; a closed
-  pipe 141; an `OSError` 2 with the file's name; anything else 70 without a traceback, unless
-  TOOLNOTARY_DEBUG is set.
+  escaped, a document on stdout with `--format json`, and its own exit code; click's usage errors become 2;
+  Ctrl-C and an aborted prompt 130; a closed pipe 141; an `OSError` 2 with the file's name; anything else 70
+  without a traceback, unless TOOLNOTARY_DEBUG is set. Nothing is raised once the result is printed.
 - What needs an extra is imported under `extras.needs("registry")`: without it the command ends with 2 and
   says which extra to install.
 - Where files lie is decided in `places`, what a SOURCE is in `source`, and a person is asked through
@@ -35,7 +35,7 @@ from importlib import import_module
 
 import click
 
-from toolnotary_cli import __version__, colors, exits
+from toolnotary_cli import __version__, colors, exits, telling
 
 # Every command and its one-line help, in the order in which a newcomer meets them.
 COMMANDS = {
@@ -79,6 +79,18 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the convention of this package
         command.name = cmd_name
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, but for a command that does not exist: those that are spelled alike are named."""
+        if args and not ctx.resilient_parsing and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise click.UsageError(f"there is no command {args[0]}{hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -129,10 +141,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return shell_complete(toolnotary, {}, _PROGRAM, _COMPLETE, os.environ[_COMPLETE])
 
+    words = list(sys.argv[1:] if arguments is None else arguments)
+
     def invoke() -> int | None:
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        with exits.orderly(), toolnotary.make_context(_PROGRAM, words) as context:
+        with exits.orderly(), toolnotary.make_context(_PROGRAM, list(words)) as context:
             code: int | None = toolnotary.invoke(context)
             return code
 
-    return exits.guard(invoke)
+    return exits.guard(invoke, as_json=telling.wants_json(words))

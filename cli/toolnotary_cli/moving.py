@@ -59,7 +59,7 @@ def to_version(
         raise Refused(
             "other-server",
             f"got a version of {shown(version.server)}, expected one of {shown(entry.server)}",
-            remedy="another server is pinned with toolnotary lock",
+            remedy=f"pin the other one: toolnotary lock {version.server}@{shown(version.version)} -- COMMAND",
         )
     trusted = project.trusted(entry.server)
     signed = named_version(project, version, registry=registry, offline=offline, trusted=trusted)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How results are printed: text for people, or JSON in pure ASCII with a published schema."""
 
-import sys
 from collections.abc import Iterable
 from typing import Literal
 
 import click
 
-from toolnotary_verifier.escape import escape
+from toolnotary_verifier.escape import escape, visible
 
 Format = Literal["text", "json"]
 Look = Literal["good", "bad", "warn", "dim", "strong"]
@@ -32,18 +31,38 @@ class Output:
             text: the same for people: one string, or lines; text from a server already escaped (see `shown`).
         """
         if self.is_json:
-            import json
-
-            click.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+            _print(_json(document))
             return
         # In one piece: click flushes after each, and a listing has a line a tool.
         lines = [text] if isinstance(text, str) else list(text)
         if lines:
-            click.echo("\n".join(lines))
+            _print("\n".join(lines))
 
     def note(self, line: str) -> None:
-        """Tell something beside the result, on stderr, in every format; escaped here."""
-        click.echo(escape(line), err=True)
+        """Tell something beside the result, on stderr, in every format; what is not escaped yet is here."""
+        _print(visible(line), err=True)
+
+
+def _print(text: str, *, err: bool = False) -> None:
+    """Print, and name the stream in the error where it is full."""
+    try:
+        click.echo(text, err=err)
+    except OSError as error:
+        error.filename = f"standard {'error' if err else 'output'}"
+        raise
+
+
+def _json(document: object) -> str:
+    r"""A result in pure ASCII. Bytes of a file's name that are no UTF-8 become `\ufffd`, as JSON has none."""
+    import json
+
+    text = json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)
+    if "\\ud" not in text:
+        return text
+    import re
+
+    halves = r"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f].."
+    return re.sub(halves, lambda met: r"\ufffd" if len(met[0]) == 6 else met[0], text)
 
 
 def shown(text: str, *, limit: int | None = 200) -> str:
@@ -58,8 +77,3 @@ def styled(text: str, look: Look) -> str:
     if look == "strong":
         return click.style(text, bold=True)
     return click.style(text, fg={"good": "green", "bad": "red", "warn": "yellow"}[look])
-
-
-def is_terminal() -> bool:
-    """Whether a person reads stdout as it is written."""
-    return sys.stdout.isatty()

@@ -210,3 +210,17 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: Captured)
     folder.touch()
     assert main(["capture", "-o", str(folder / "out"), *PATIENT, "--", *scripted.command()]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    locked, started = tmp_path / "locked", tmp_path / "started"
+    locked.mkdir(mode=0o500)
+    assert main(["capture", "-o", str(locked / "m.json"), "--", "touch", str(started)]) == 2
+    assert not started.exists()
+
+
+def test_a_folder_is_no_place_for_a_manifest_and_nothing_is_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    assert main(["capture", "-o", str(tmp_path), "--", "touch", str(started)]) == 2
+    assert not started.exists()

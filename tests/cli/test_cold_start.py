@@ -34,6 +34,7 @@ FRAME = {
     "toolnotary_cli.colors",
     "toolnotary_cli.exits",
     "toolnotary_cli.main",
+    "toolnotary_cli.telling",
     "toolnotary_verifier",
     "toolnotary_verifier.errors",
     "toolnotary_verifier.escape",

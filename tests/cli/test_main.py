@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_used_ends_with_two_and_no_traceback(
     assert raising(error) == exits.USAGE
     shown = capsys.readouterr().err
     assert shown.startswith("error: file-system: ")
-    assert shown.count("\n") == 1
+    assert shown.count("\n") == 2
 
 
 def test_a_defect_ends_with_seventy_and_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:

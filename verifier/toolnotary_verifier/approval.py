@@ -21,10 +21,10 @@ from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
 
-_SIGNER = "name the signer's key in your policy, or give it with toolnotary lock --key"
+_SIGNER = "name the signer's key in your policy, or: toolnotary lock NAME@VERSION --key PUB -- COMMAND"
 # What no approval covers, and what leads on.
 _NOT_APPROVABLE = {
-    Reason.IDENTITY: "another launch is another server: pin it with toolnotary lock",
+    Reason.IDENTITY: "another launch is another server: toolnotary lock --server NAME -- COMMAND pins it",
     Reason.MIXED: "the listing is no single version of the server; ask its publisher",
     Reason.SIGNER_UNKNOWN: _SIGNER,
     Reason.PENDING: "wait until the look-up is done",
@@ -147,7 +147,12 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
             lockfile = lockfile.with_entry(entry._replace(pins=left))
     if not digests:
         what = server if name is None else f"{name} of {server}"
-        raise Refused("not-pinned", f"{escape(what, limit=200)} is not pinned in this lockfile")
+        where = escape(str(project.lockfile_path), limit=300)
+        raise Refused(
+            "not-pinned",
+            f"{escape(what, limit=200)} is not pinned in {where}",
+            remedy="toolnotary status lists what is pinned",
+        )
     project.state.append(history.revoked(server, digests))
     if lockfile != project.lockfile:
         lockfile.save(project.lockfile_path, root=project.root)

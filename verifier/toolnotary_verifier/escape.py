@@ -76,3 +76,19 @@ def escape(text: str, *, keep: str = "", limit: int | None = None) -> str:
     else:
         spelled = shown
     return spelled if shown is text else f"{spelled}... ({len(text) - len(shown)} more characters)"
+
+
+def visible(text: str, *, limit: int | None = None) -> str:
+    """Text whose parts from a server are escaped already, made sure of: what slipped through is spelled out.
+
+    Escaping a whole message again would spell the backslashes of its escaped parts.
+
+    Args:
+        text: a message of ours.
+        limit: characters after which the rest is cut and counted.
+    """
+    rest = 0 if limit is None else len(text) - limit
+    shown = text[:limit] if rest > 0 else text
+    if not (shown.isascii() and shown.isprintable()):
+        shown = "".join(f"\\u{{{ord(c):x}}}" if is_invisible(c) else c for c in shown)
+    return f"{shown}... ({rest} more characters)" if rest > 0 else shown

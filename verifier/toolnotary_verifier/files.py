@@ -2,6 +2,7 @@
 """Writing a file so that a reader sees the old one or the new one, and never a part of either."""
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -55,6 +56,24 @@ def beside(path: Path, suffix: str) -> Path:
             remedy="name a file in it",
         )
     return path.with_name(path.name + suffix)
+
+
+def expect_writable(path: Path) -> None:
+    """Refuse what `replace_file` would certainly fail at, before the work whose result goes there.
+
+    Raises:
+        ConfigurationError: `file-not-writable`.
+    """
+    if path.is_dir():
+        raise ConfigurationError(
+            "file-not-writable",
+            f"{escape(str(path), limit=300)}: it is a folder",
+            remedy="name a file in it",
+        )
+    there = next((part for part in (path, *path.parents) if part.exists()), path)
+    if not os.access(there, os.W_OK):
+        denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise unwritable(path, denied, "nothing was done")
 
 
 def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:

@@ -100,11 +100,12 @@ def command(
     Exit code 0: written. 1: unstable. 3: the server could not be inspected. 4: its answers cannot be used.
     """
     from toolnotary_verifier.capture import capture
-    from toolnotary_verifier.files import replace_file
+    from toolnotary_verifier.files import expect_writable, replace_file
     from toolnotary_verifier.limits import DEFAULT_LIMITS
 
     if out == Path("-"):
         raise click.UsageError("-o expects the name of a file: standard output tells the result")
+    expect_writable(out)
     limits = DEFAULT_LIMITS._replace(first_start_seconds=start_timeout, listing_seconds=timeout)
     asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
     found = capture(asked, looks=looks, limits=limits, progress=output.note)

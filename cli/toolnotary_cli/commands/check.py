@@ -119,7 +119,7 @@ class _Look:
             raise Refused(
                 "identity",
                 f"{standing.detail}; it was not started",
-                remedy="undo that, or pin this launch too with toolnotary lock, if it is right",
+                remedy=f"undo that; if it is right, pin it too: toolnotary lock --server {server} -- COMMAND",
             )
 
     def at_entries(self, server: str | None, *, start: bool) -> "list[Row]":
@@ -131,7 +131,9 @@ class _Look:
             what = "nothing" if server is None else f"no server {server}"
             where = self._project.lockfile_path
             raise ConfigurationError(
-                "not-pinned", f"{where} pins {what}", remedy="pin a server: toolnotary lock"
+                "nothing-pinned",
+                f"{where} pins {what}",
+                remedy="toolnotary lock --server NAME -- COMMAND pins a server; toolnotary status lists all",
             )
         return [self._entry(entry, start=start) for entry in entries]
 

@@ -242,7 +242,7 @@ class StreamableHttp:
                 "unauthorized",
                 f"{self.server}: status {status}, it wants credentials{said}",
                 status=status,
-                remedy="--header NAME=VARIABLE sends a header with the value of an environment variable",
+                remedy="toolnotary capture --header NAME=VARIABLE sends them, from an environment variable",
             )
         code = "session-ended" if status == 404 and self._session else "http-status"
         raise StatusError(code, f"{self.server}: status {status}{said}", status=status)

@@ -56,7 +56,7 @@ class Address:
         if parts.query or parts.fragment:
             raise _bad("the registry's URL holds a query or fragment")
         if parts.scheme == "http" and not insecure_http and not _is_loopback(host):
-            remedy = "use https, or say --insecure-http if you know the network between"
+            remedy = "use https, or a tunnel; toolnotary sign and toolnotary publish take --insecure-http"
             raise ConfigurationError("registry-url", f"plain http to {host}", remedy=remedy)
         port = _PORTS[parts.scheme] if port is None else port
         return cls(scheme=parts.scheme, host=host, port=port, path=parts.path.rstrip("/"))
