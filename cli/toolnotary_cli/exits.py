@@ -127,15 +127,15 @@ def _of_click(error: Exception, as_json: bool) -> int | None:  # noqa: FBT001 - 
         return error.exit_code
     if isinstance(error, click.Abort):
         return _interrupted()
+    if not isinstance(error, click.ClickException):
+        return None
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # since click 8.2
         error.show()
-        return USAGE
-    if isinstance(error, click.ClickException):
+    else:
         said = error.format_message().strip().rstrip(".")
         message = said[:1].lower() + said[1:]
         tell("usage", message, _usage(error), exit_code=USAGE, as_json=as_json)
-        return USAGE
-    return None
+    return USAGE
 
 
 def _usage(error: "click.ClickException") -> str:
