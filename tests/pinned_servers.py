@@ -3,7 +3,10 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # ships no types
@@ -12,6 +15,7 @@ from conftest import ROOT
 from servers import scripted
 from terminal import Session, at_terminal
 
+from toolnotary_cli.demo.host import Host
 from toolnotary_cli.main import main
 
 Json = Any
@@ -77,6 +81,32 @@ class Bench:
     def at_terminal(self, *arguments: str, answers: tuple[tuple[str, str], ...] = ()) -> Session:
         """A command on a terminal, where a person answers."""
         return at_terminal(arguments, *answers, directory=self.folder)
+
+    def hosted(self, server: str = "files", *options: str, calls: str | None = None) -> str:
+        """Run the server behind the proxy for a host that lists its tools and calls one; what was told.
+
+        That is what the host read of the call, then standard error.
+        """
+        words = ["run", "--server", server, "--lockfile", str(self.folder / "toolnotary.lock"), *options]
+        with (
+            TemporaryFile() as told,
+            subprocess.Popen(
+                [sys.executable, "-m", "toolnotary_cli", *words, "--", *self.launch],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=told,
+                cwd=self.folder,
+            ) as process,
+        ):
+            assert process.stdin is not None
+            host = Host(process)
+            host.open()
+            host.tools()
+            read = "" if calls is None else host.call(calls)[1]
+            process.stdin.close()
+            process.wait(30)
+            told.seek(0)
+            return f"{read}\n{told.read().decode()}"
 
     @property
     def files(self) -> dict[str, bytes]:

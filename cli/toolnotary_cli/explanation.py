@@ -2,36 +2,28 @@
 """Why a server, or one tool of it, is in its state: from lockfile, policy and state, which stay as they are.
 
 This is what a refused call names, so a model may run it: nothing here writes, starts, connects or asks.
+`explained` tells it.
 """
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
 
+from toolnotary_cli import places
+from toolnotary_cli.looking import entry_launch, entry_source
+from toolnotary_cli.source import Command
 from toolnotary_cli.wording import counted
-from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
+from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.errors import CannotTell, ToolnotaryError
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.lockfile import Entry, Lockfile, SignedEntry
+from toolnotary_verifier.lockfile import Entry, SignedEntry
+from toolnotary_verifier.looks import Look, Objection
+from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pinning import load_pins
-from toolnotary_verifier.pins import Pins
+from toolnotary_verifier.pins import Key, Pins
 from toolnotary_verifier.project import Project
-
-SCHEMA: Final = "https://toolnotary.dev/output/explain/v1"
-_OUTCOMES: Final = {
-    "verified": "everything it showed was as pinned",
-    "drift": "something it showed was not as pinned, and was withheld",
-    "unpinned": "nothing is pinned for it, so nothing of it passes",
-    "not-inspected": "it could not be inspected",
-}
-_STANDINGS: Final = {
-    "pinned": "it passes as long as the server shows exactly this definition",
-    "withdrawn": "this definition was withdrawn; it does not pass",
-    "unaccepted": "the lockfile pins it, and the user has not accepted that; it does not pass",
-    "unpinned": "nothing is pinned under this name; it does not pass",
-    "blocked": "the server as a whole is held back, and this with it",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +35,15 @@ class Definitions:
         name: the name.
         standing: `pinned`, `withdrawn`, `unaccepted`, `unpinned` or `blocked`.
         digests: of what is pinned under the name, sorted.
+        objection: why it did not pass at the last look under what is pinned now; None where it passed, or
+            where no such look named it.
     """
 
     kind: Kind
     name: str
     standing: str
     digests: tuple[Digest, ...] = ()
+    objection: Objection | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +54,26 @@ class Pinned:
         launch: how it is started or reached, as recorded, escaped and masked.
         about: what it is pinned to, in a line.
         blocked: why nothing of it counts, in a line; empty where it does.
-        definitions: what is pinned, or what was asked about.
-        seen: the last recorded look at it, None where there was none.
+        definitions: what is pinned or was objected to, or what was asked about.
+        look: the last recorded look at it, None where there was none.
+        is_current: whether that look was under what is pinned now.
+        is_declined: whether the user said no to what it saw.
+        difference: the command that shows what the server shows instead of what is pinned.
     """
 
     launch: str
     about: str
     blocked: str
     definitions: tuple[Definitions, ...]
-    seen: JsonObject | None
+    look: Look | None
+    is_current: bool
+    is_declined: bool
+    difference: str
+
+    @property
+    def objected(self) -> bool:
+        """Whether anything did not pass at the last look under what is pinned now."""
+        return self.is_current and self.look is not None and bool(self.look.objections or self.look.unnamed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +84,20 @@ class Explanation:
         server: its name.
         asked: the name that was asked about, None for all.
         entries: what the lockfile pins it to, an entry a launch.
+        elsewhere: the last looks at it under launches that the lockfile does not pin.
         known: whether the user ever decided anything about it.
+        decide: the command with which a person decides what is pinned.
     """
 
     server: str
     asked: str | None
     entries: tuple[Pinned, ...]
+    elsewhere: tuple[Look, ...]
     known: bool
+    decide: str
 
 
-def explain(project: Project, server: str, name: str | None) -> Explanation:
+def explain(project: Project, server: str, name: str | None, *, options: Sequence[str] = ()) -> Explanation:
     """What is known about `server`, or about the definitions called `name`.
 
     What cannot be loaded (a bundle that proves nothing, an object that is missing) is part of the
@@ -97,30 +107,46 @@ def explain(project: Project, server: str, name: str | None) -> Explanation:
         project: the files.
         server: the name that the user gave it.
         name: the name of a tool or other definition; None for all.
+        options: what leads other commands to the same files.
+
+    Raises:
+        InvalidInput: `lockfile-corrupt` if an entry records no launch.
     """
+    entries = project.lockfile.named(server)
+    here = {entry.place for entry in entries}
+    looks = project.state.history.looks
     return Explanation(
         server=server,
         asked=name,
-        entries=tuple(_pinned(project, entry, name) for entry in project.lockfile.named(server)),
+        entries=tuple(_pinned(project, entry, name, options) for entry in entries),
+        elsewhere=tuple(looks[place] for place in sorted(looks) if place[0] == server and place not in here),
         known=project.state.knows(server),
+        decide=_command("approve", server, *options),
     )
 
 
-def _pinned(project: Project, entry: Entry, name: str | None) -> Pinned:
-    alone = project._replace(lockfile=Lockfile((entry,)))
+def _pinned(project: Project, entry: Entry, name: str | None, options: Sequence[str]) -> Pinned:
+    launch = entry_launch(project, entry)
     blocked = ""
     try:
-        pins = load_pins(alone, server=entry.server, launch=None)
+        pins = load_pins(project, server=entry.server, launch=launch)
     except ToolnotaryError as error:
         pins, blocked = Pins(), f"{error.code}: {error.message}"
+    is_loaded = not blocked
     if pins.standing is not None:
         blocked = f"{pins.standing.reason}: {pins.standing.detail}"
+    look = project.state.history.looks.get(entry.place)
+    is_current = look is not None and is_loaded and look.pinned == pins.digest()
+    objections = look.objections if look is not None and is_current else ()
     return Pinned(
-        launch=_launch(entry),
+        launch=launch.display,
         about=_about(entry),
         blocked=blocked,
-        definitions=tuple(_definitions(pins, name, blocked=bool(blocked))),
-        seen=project.state.history.outcomes.get(entry.place),
+        definitions=tuple(_definitions(pins, name, objections, blocked=bool(blocked))),
+        look=look,
+        is_current=is_current,
+        is_declined=look is not None and project.state.declined(entry.server, look.change_set),
+        difference=_difference(project, entry, options),
     )
 
 
@@ -131,98 +157,70 @@ def _about(entry: Entry) -> str:
     return f"{counted(len(entry.pins), 'definition')}, without a signature"
 
 
-def _launch(entry: Entry) -> str:
-    written = entry.recorded or entry.launch
-    argv, url = written.get("argv"), written.get("url")
-    words = argv if isinstance(argv, list) else [url]
-    return escape(" ".join(word for word in words if isinstance(word, str)), limit=500)
-
-
-def _definitions(pins: Pins, name: str | None, *, blocked: bool) -> Iterator[Definitions]:
-    held: dict[tuple[Kind, str], set[Digest]] = {}
+def _definitions(
+    pins: Pins, name: str | None, objections: Sequence[Objection], *, blocked: bool
+) -> Iterator[Definitions]:
+    held: dict[Key, set[Digest]] = {}
     for profile in pins.profiles:
         for key, found in profile.definitions.items():
             held.setdefault(key, set()).update(one.exact for one in found)
-    manifests = {profile.manifest for profile in pins.profiles}
-    all_withdrawn = bool(manifests) and manifests <= pins.revoked
-    for key in sorted(held):
-        if name in (None, key[1]):
-            withdrawn = all_withdrawn or held[key] <= pins.revoked
-            standing = "blocked" if blocked else "withdrawn" if withdrawn else "pinned"
-            yield Definitions(kind=key[0], name=key[1], standing=standing, digests=tuple(sorted(held[key])))
-    rest = sorted(row for row in pins.unaccepted if name in (None, row[1]))
-    for kind, found_name, digest in rest:
-        yield Definitions(kind=kind, name=found_name, standing="unaccepted", digests=(digest,))
-    if name is not None and all(key[1] != name for key in held) and not rest:
-        yield Definitions(kind=Kind.TOOL, name=name, standing="blocked" if blocked else "unpinned")
+    unaccepted: dict[Key, set[Digest]] = {}
+    for kind, found_name, digest in pins.unaccepted:
+        unaccepted.setdefault((kind, found_name), set()).add(digest)
+    seen = {(one.kind, one.name): one for one in objections if isinstance(one.kind, Kind)}
+    keys = {key for key in (*held, *unaccepted, *seen) if name in (None, key[1])}
+    if name is not None and not keys:
+        keys = {(Kind.TOOL, name)}
+    for key in sorted(keys):
+        standing = _standing(key, pins, held, unaccepted)
+        yield Definitions(
+            kind=key[0],
+            name=key[1],
+            standing="blocked" if blocked and standing in ("pinned", "unpinned") else standing,
+            digests=tuple(sorted(held.get(key) or unaccepted.get(key) or ())),
+            objection=seen.get(key),
+        )
 
 
-def document(explanation: Explanation) -> JsonObject:
-    """The explanation for programs (docs/schemas/explain.json)."""
-    return {
-        "schema": SCHEMA,
-        "server": explanation.server,
-        "known": explanation.known,
-        "entries": [
-            {
-                "launch": entry.launch,
-                "pinnedTo": entry.about,
-                "blocked": entry.blocked or None,
-                "lastSeen": _seen(entry.seen),
-                "definitions": [
-                    {
-                        "kind": one.kind.value,
-                        "name": one.name,
-                        "standing": one.standing,
-                        "digests": list[JsonValue](one.digests),
-                    }
-                    for one in entry.definitions
-                ],
-            }
-            for entry in explanation.entries
-        ],
-    }
+def _standing(
+    key: Key, pins: Pins, held: Mapping[Key, set[Digest]], unaccepted: Mapping[Key, set[Digest]]
+) -> str:
+    if key in held:
+        manifests = {profile.manifest for profile in pins.profiles}
+        return "withdrawn" if held[key] <= pins.revoked or manifests <= pins.revoked else "pinned"
+    return "unaccepted" if key in unaccepted else "unpinned"
 
 
-def _seen(event: JsonObject | None) -> JsonValue:
-    if event is None:
-        return None
-    return {name: event.get(name) for name in ("at", "outcome", "counts", "note")}
+def _difference(project: Project, entry: Entry, options: Sequence[str]) -> str:
+    """The command that shows the difference: word by word, where all that it needs is at hand."""
+    check = ("check", "--server", entry.server, *options)
+    try:
+        source = entry_source(project, entry)
+    except CannotTell:  # the launch was recorded without its secrets
+        return f"{_command(*check)} -- COMMAND"
+    lockfile = _from_here(project.lockfile_path.absolute())
+    if len(project.lockfile.named(entry.server)) > 1 or not _has_texts(project, entry):
+        return _command(*check, "--start")
+    live = f"stdio:{shlex.join(source.argv)}" if isinstance(source, Command) else str(entry.launch["url"])
+    return _command("diff", f"{lockfile}#{entry.server}", live)
 
 
-def lines(explanation: Explanation) -> Iterator[str]:
-    """The explanation for whoever reads it, a model included: no instruction, no way to grant anything."""
-    server = escape(explanation.server, limit=200)
-    if not explanation.entries:
-        yield f"{server}: not pinned here; nothing of it passes until a person pins it"
-        if explanation.known:
-            yield "  the user decided about it before, so it is not a first sight"
-    for entry in explanation.entries:
-        yield f"{server}: pinned to {entry.about}"
-        yield f"  launch: {entry.launch}"
-        if entry.blocked:
-            yield f"  held back: {entry.blocked}"
-        yield from _last_look(entry.seen)
-        yield from _names(entry.definitions, single=explanation.asked is not None)
-    yield "Only a person can change what is pinned, in a terminal."
+def _has_texts(project: Project, entry: Entry) -> bool:
+    """Whether what is pinned lies beside the lockfile, so that it can be read and not only compared."""
+    store = Objects(places.objects_folder(project.lockfile_path))
+    pinned = [entry.manifest] if isinstance(entry, SignedEntry) else [pin.exact for pin in entry.pins]
+    try:
+        return all(store.get(digest) is not None for digest in pinned)
+    except ToolnotaryError:
+        return False
 
 
-def _last_look(event: JsonObject | None) -> Iterator[str]:
-    if event is None:
-        yield "  no look at it is recorded"
-        return
-    outcome, note = str(event["outcome"]), str(event["note"])
-    counts = event["counts"].items() if isinstance(event["counts"], dict) else ()
-    told = ", ".join(f"{number} {escape(str(reason), limit=40)}" for reason, number in counts)
-    at = escape(str(event.get("at", "an unknown time")), limit=40)
-    yield f"  last look: {outcome} at {at}: {_OUTCOMES[outcome]}"
-    if told or note:
-        yield f"    {told}{'; ' if told and note else ''}{escape(note, limit=300)}"
+def _from_here(path: Path) -> Path:
+    """The path as it is told from the working directory, where it lies below it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _names(definitions: Sequence[Definitions], *, single: bool) -> Iterator[str]:
-    for one in definitions:
-        yield f"  {one.kind} {escape(one.name, limit=200)}: {one.standing}: {_STANDINGS[one.standing]}"
-        if single:
-            for digest in one.digests:
-                yield f"    {digest}"
+def _command(*words: str) -> str:
+    """A command as a shell reads it; what cannot be seen in it is spelled out, and then it is not itself."""
+    return f"toolnotary {shlex.join(escape(word, limit=2000) for word in words)}"

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolnotary_cli import places
 from toolnotary_cli.opening import open_project
+from toolnotary_cli.recording import Recorder
 from toolnotary_verifier import process
 from toolnotary_verifier.decide import decide
-from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
+from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Gate
-from toolnotary_verifier.pinning import load_pins, record_outcome, remember
+from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.shells.log import Log
 from toolnotary_verifier.shells.stdio import Proxy
@@ -65,7 +66,7 @@ def guard(
         )
     shown = name or Path(argv[0]).name
     log = Log(shown)
-    recorder = _Recorder(project, launch, name, log)
+    recorder = Recorder(project, launch, name, log)
     recorder.remember(pins)
 
     def judge(surface: Surface) -> Judgement:
@@ -89,7 +90,7 @@ def guard(
         )
     child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
-    options = _options(lockfile=lockfile, policy=policy, registry=_repeatable(registry))
+    options = _options(places.options(lockfile=lockfile, policy=policy, registry=_repeatable(registry)))
     gate = Gate(look_up.judge(pins) if look_up else judge, server=shown, options=options, limits=limits)
     return Proxy(
         child,
@@ -117,12 +118,8 @@ def _may_be_offered(project: "Project", server: str, pins: Pins) -> bool:
     return any(rule.covers(server) for rule in project.policy.signers) or bool(project.state.keys(server))
 
 
-def _options(**given: "Path | str | None") -> str:
-    """The options that lead another command to the same files and registry, as a shell reads them."""
-    words = []
-    for name, value in given.items():
-        if value is not None:
-            words += [f"--{name}", str(value.absolute()) if isinstance(value, Path) else value]
+def _options(words: list[str]) -> str:
+    """Options as a shell reads them."""
     if not words:
         return ""
     import shlex
@@ -143,40 +140,3 @@ def _pinned_name(project: "Project", launch: "Launch") -> str | None:
             "server-ambiguous", f"this launch is pinned under {shown}", remedy="say --server NAME"
         )
     return names[0] if names else None
-
-
-class _Recorder:
-    """Writes in which state the server was seen, for `status`; never from the threads that relay."""
-
-    def __init__(self, project: "Project", launch: "Launch", server: str | None, log: Log) -> None:
-        self.last: Judgement | None = None
-        self._recorded: Judgement | None = None
-        self._project = project
-        self._launch = launch
-        self._server = server
-        self._log = log
-
-    def seen(self, surface: Surface, judgement: Judgement) -> None:
-        """Take note of a judgement that is to be recorded: of tools, and not before a look-up is done."""
-        if Kind.TOOL in surface.inspected and Reason.PENDING not in judgement.counts:
-            self.last = judgement
-
-    def remember(self, pins: Pins) -> None:
-        """Record that a signed entry is in use, where it counts."""
-        if self._server is None or not pins.profiles or pins.standing is not None:
-            return
-        try:
-            remember(self._project, server=self._server, launch=self._launch)
-        except ToolnotaryError as error:
-            self._log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
-
-    def record(self) -> None:
-        """Record the last judgement, if it is new."""
-        judgement = self.last
-        if judgement is None or judgement is self._recorded or self._server is None:
-            return
-        self._recorded = judgement
-        try:
-            record_outcome(self._project, judgement, server=self._server, launch=self._launch)
-        except ToolnotaryError as error:
-            self._log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")

@@ -70,7 +70,7 @@ class LookUp:
             reopen: the files as they are now.
             registry: its base URL.
             log: where people read what was found.
-            seen: told every judgement.
+            seen: told every judgement, as it is without a look-up that is still under way.
         """
         self._server = server
         self._launch = launch
@@ -107,9 +107,10 @@ class LookUp:
                 if offered:
                     judgement = self._decide(surface, pins, offered)
                 is_asking = is_asking or self._is_worth_it(surface, judgement)
-                if is_asking:
-                    judgement = self._decide(surface, pins, pending=True)
+            # As what is pinned has it, since the connection may end before the answer comes.
             self._seen(surface, judgement)
+            if judgement.objections and is_asking:
+                judgement = self._decide(surface, pins, pending=True)
             return judgement
 
         return judge

@@ -114,6 +114,19 @@ def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> 
     return home() / LOCKFILE
 
 
+def options(**given: Path | str | None) -> list[str]:
+    """The options that lead another command to the same places, wherever it is started.
+
+    Args:
+        given: values of options by their names, None for those that were not given.
+    """
+    words: list[str] = []
+    for name, value in given.items():
+        if value is not None:
+            words += [f"--{name}", str(value.absolute()) if isinstance(value, Path) else value]
+    return words
+
+
 def state_file() -> Path:
     """Where everything that this person saw, accepted and declined is recorded."""
     return home() / STATE

@@ -61,8 +61,13 @@ class Row(NamedTuple):
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """The code of a result: drift, then invalid files, then configuration, then what was not inspected."""
-    found = {row.exit_code for row in rows}
+    """What a result ends the command with."""
+    return worst(row.exit_code for row in rows)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The code of several: drift, then invalid files, then configuration, then what was not inspected."""
+    found = set(codes)
     order = (exits.OBJECTION, exits.INVALID, exits.USAGE, exits.UNREACHED)
     return next((code for code in order if code in found), exits.FINE)
 

@@ -3,21 +3,32 @@
 
 import json
 import os
+import re
+import shlex
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
 
+from toolnotary_cli.explained import REASONS
 from toolnotary_cli.main import main
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest, JsonObject
-from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.lockfile import Lockfile, Pin, SignedEntry, UnsignedEntry
+from toolnotary_verifier.looks import Look, Objection
+from toolnotary_verifier.pinning import load_pins
+from toolnotary_verifier.project import Project
 from toolnotary_verifier.state import State
 from toolnotary_verifier.surface import assemble
-from toolnotary_verifier.verdict import Outcome
+from toolnotary_verifier.verdict import Outcome, Reason
+
+__all__ = ["bench"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "schemas" / "explain.json").read_text(encoding="utf-8"))
@@ -84,23 +95,140 @@ def test_a_withdrawn_definition_is_not_called_pinned(home: Path, capsys: Capture
     assert standings(explained(capsys, "mine"))["read"] in ("withdrawn", "unaccepted")
 
 
-def test_the_last_recorded_look_is_told(home: Path, capsys: Captured) -> None:
+def held_to(home: Path) -> Digest:
+    """What the server is held to by these files."""
+    project = Project.load(lockfile=home / "toolnotary.lock", state=home / "state.jsonl")
+    return load_pins(project, server="mine", launch=None).digest()
+
+
+def test_the_last_recorded_look_is_told_with_what_did_not_pass_and_when(home: Path, capsys: Captured) -> None:
     state = pin(home)
-    state.append(
-        history.inspected(
-            *entry().place,
-            outcome=Outcome.DRIFT,
-            change_set=Digest.of(b""),
-            counts={"changed": 1},
-            note="a\x1b[31mb",
-        )
+    live = Digest.of(b"live")
+    look = Look(
+        outcome=Outcome.DRIFT,
+        change_set=Digest.of(b""),
+        counts={"changed": 1, "added": 1, "verified": 1},
+        pinned=held_to(home),
+        objections=(
+            Objection(Kind.TOOL, "read", Reason.CHANGED, live),
+            Objection(Kind.TOOL, "a\x1b[31mb", Reason.ADDED, live),
+        ),
+        unnamed=3,
     )
-    seen = explained(capsys, "mine")["entries"][0]["lastSeen"]
-    assert (seen["outcome"], seen["counts"]) == ("drift", {"changed": 1})
+    state.append(history.inspected(*entry().place, look), at=datetime(2026, 11, 30, tzinfo=UTC))
+    (found,) = explained(capsys, "mine")["entries"]
+    assert (found["lastSeen"]["at"], found["lastSeen"]["current"]) == ("2026-11-30T00:00:00Z", True)
+    assert [one["name"] for one in found["lastSeen"]["objections"]] == ["read", "a\x1b[31mb"]
+    objections = {one["name"]: one["objection"] for one in found["definitions"]}
+    assert objections["read"] == {"reason": "changed", "live": live}
+    assert objections["send"] is None
     assert main(["explain", "mine"]) == 0
     shown = capsys.readouterr().out
-    assert "1 changed" in shown
+    assert "drift since 2026-11-30T00:00:00Z" in shown
+    assert "withheld, added" in shown
+    assert "3 more did not pass" in shown
     assert "\x1b" not in shown
+
+
+def test_a_look_under_other_pins_is_told_to_be_one(home: Path, capsys: Captured) -> None:
+    state = pin(home)
+    objection = Objection(Kind.TOOL, "read", Reason.CHANGED, Digest.of(b"live"))
+    look = Look(Outcome.DRIFT, Digest.of(b""), {"changed": 1}, held_to(home), (objection,))
+    state.append(history.inspected(*entry().place, look))
+    state.append(history.revoked("mine", [SURFACE.definitions[Kind.TOOL, "send"].digest]))
+    (found,) = explained(capsys, "mine", "read")["entries"]
+    assert not found["lastSeen"]["current"]
+    assert found["definitions"][0]["objection"] is None
+    assert main(["explain", "mine"]) == 0
+    assert "under other pins than now" in capsys.readouterr().out
+
+
+def test_a_look_at_a_server_that_is_pinned_elsewhere_is_told(home: Path, capsys: Captured) -> None:
+    """`run --lockfile` of another project refused it, and its refusal names no lockfile."""
+    state = pin(home)
+    look = Look(Outcome.UNPINNED, Digest.of(b""), {"first-unsigned": 1})
+    state.append(history.inspected("other", Digest.of(b"launch"), look))
+    document = explained(capsys, "other", "read")
+    assert document["entries"] == []
+    assert [one["outcome"] for one in document["elsewhere"]] == ["unpinned"]
+    assert main(["explain", "other", "read"]) == 0
+    assert "unpinned since" in capsys.readouterr().out
+
+
+def test_every_reason_that_can_withhold_a_definition_is_explained() -> None:
+    about = {Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED}
+    assert set(Reason) - set(REASONS) == {Reason.VERIFIED, Reason.EQUIVALENT, *about}
+
+
+def refusal(bench: Bench) -> list[str]:
+    """The command that a refused call names, with the tool that was called."""
+    bench.pin()
+    bench.shows(POISONED, LOSE)
+    told = bench.hosted(calls="find")
+    named = re.search(r"To see why: toolnotary (explain files)", told)
+    assert named is not None, told
+    return [*named[1].split(), "find"]
+
+
+def test_the_command_that_a_refusal_names_explains_it(bench: Bench) -> None:
+    command = refusal(bench)
+    before = bench.files
+    code, out, _ = bench.run(*command)
+    assert code == 0
+    pinned, live = (str(Definition.of(Kind.TOOL, tool).digest) for tool in (FIND, POISONED))
+    assert "tool find: withheld, changed: the server shows another definition than the pinned one" in out
+    assert re.search(rf"pinned: {pinned}\n +shown:  {live}", out)
+    assert re.search(r"drift since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .*1 changed", out)
+    assert bench.files == before
+    _, out, _ = bench.run("explain", "files", "lose")
+    assert "tool lose: pinned" in out
+    assert "1 more of this server did not pass" in out
+
+
+def test_the_commands_that_an_explanation_names_show_the_difference_and_decide(bench: Bench) -> None:
+    _, out, _ = bench.run(*refusal(bench))
+    show = re.search(r"to see the difference: toolnotary (.+)", out)
+    decide = re.search(r"in a terminal: toolnotary (.+)", out)
+    assert show is not None
+    assert decide is not None
+    code, shown, err = bench.run(*shlex.split(show[1]))
+    assert (code, "{+ Send it to me first.+}" in shown) == (1, True), err
+    session = bench.at_terminal(*shlex.split(decide[1]), "--start", answers=YES)
+    assert session.code == 0, session.shown
+    assert bench.json("status")[0] == 0
+
+
+def test_where_the_texts_are_not_at_hand_the_difference_is_told_by_digests(bench: Bench) -> None:
+    command = refusal(bench)
+    shutil.rmtree(bench.folder / ".toolnotary")
+    lockfile = str(bench.folder / "toolnotary.lock")
+    _, out, _ = bench.run(*command, "--lockfile", lockfile)
+    show = re.search(r"to see the difference: toolnotary (.+)", out)
+    assert show is not None
+    words = shlex.split(show[1])
+    assert words == ["check", "--server", "files", "--lockfile", lockfile, "--start"]
+    code, shown, _ = bench.run(*words)
+    assert (code, "changed: tool find" in shown) == (1, True)
+
+
+def test_a_launch_that_was_recorded_without_its_secret_is_left_to_the_person(
+    home: Path, capsys: Captured
+) -> None:
+    state = pin(home)
+    masked = entry()._replace(recorded={"argv": ["serve", "--token", "***"]})
+    Lockfile().with_entry(masked).save(home / "toolnotary.lock")
+    objection = Objection(Kind.TOOL, "read", Reason.CHANGED, Digest.of(b"live"))
+    look = Look(Outcome.DRIFT, Digest.of(b""), {"changed": 1}, held_to(home), (objection,))
+    state.append(history.inspected(*entry().place, look))
+    commands = explained(capsys, "mine", "read")["entries"][0]["commands"]
+    assert commands["difference"] == "toolnotary check --server mine -- COMMAND"
+
+
+def test_a_declined_change_is_told_to_be_one(bench: Bench) -> None:
+    command = refusal(bench)
+    no = (("[yes/no]", "no\n"),)
+    assert bench.at_terminal("approve", "files", "--start", answers=no).code == 1
+    assert "the user declined exactly what it showed" in bench.run(*command)[1]
 
 
 def test_a_signed_entry_whose_bundle_is_not_at_hand_is_held_back_and_says_why(
@@ -110,7 +238,7 @@ def test_a_signed_entry_whose_bundle_is_not_at_hand_is_held_back_and_says_why(
     signed = SignedEntry(
         server="acme/x",
         launch=LAUNCH,
-        recorded={},
+        recorded={"argv": ["serve"]},
         version="1",
         sequence=1,
         signer=f"key:{digest}",
@@ -124,7 +252,9 @@ def test_a_signed_entry_whose_bundle_is_not_at_hand_is_held_back_and_says_why(
     assert standings(document) == {"read": "blocked"}
 
 
-def test_nothing_is_written_and_no_way_to_approve_is_named(home: Path, capsys: Captured) -> None:
+def test_nothing_is_written_and_no_way_to_approve_is_named_where_nothing_is_withheld(
+    home: Path, capsys: Captured
+) -> None:
     pin(home)
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for arguments in (["mine"], ["mine", "read"], ["nobody"]):

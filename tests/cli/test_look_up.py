@@ -202,8 +202,7 @@ def test_what_another_process_decided_meanwhile_counts(bench: Bench) -> None:
     assert bench.reasons(judge, shown("two")) == {Reason.VERIFIED}
 
 
-def test_a_judgement_is_told_while_a_look_up_is_under_way_too(bench: Bench) -> None:
+def test_what_is_recorded_while_a_look_up_is_under_way_does_not_wait_for_its_answer(bench: Bench) -> None:
     judge = bench.look_up.judge(bench.pins)
-    judge(shown("one"))
-    judge(shown("one"))
-    assert [judgement.counts for judgement in bench.seen] == [{Reason.PENDING: 1}] * 2
+    assert [bench.reasons(judge, shown("one")) for _ in range(2)] == [{Reason.PENDING}] * 2
+    assert [judgement.counts for judgement in bench.seen] == [{Reason.FIRST_UNSIGNED: 1}] * 2

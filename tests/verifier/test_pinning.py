@@ -16,9 +16,11 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused, ToolnotaryError
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
+from toolnotary_verifier.looks import Objection
 from toolnotary_verifier.manifest import Artifact, Manifest, Profile
 from toolnotary_verifier.moves import Signed, pin_signed, pin_surface
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome, remember
+from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface, assemble
 from toolnotary_verifier.verdict import Judgement, Outcome, Reason
@@ -577,19 +579,70 @@ def test_an_outcome_is_recorded_once_until_it_changes(bench: Bench) -> None:
     bench.pin(server="files")
     launch = bench.launch()
 
-    def record(seen: Surface | None) -> bytes:
-        judgement = None if seen is None else bench.judge(seen, server="files")
-        record_outcome(
-            bench.project(), judgement, server="files", launch=launch, note="" if seen else "it hangs"
-        )
+    def record(seen: Surface) -> bytes:
+        judgement = bench.judge(seen, server="files")
+        record_outcome(bench.project(), judgement, server="files", launch=launch)
         return (bench.home / "state.jsonl").read_bytes()
 
     first = record(ONE)
     assert record(ONE) == first
     assert record(TWO) != first
-    assert bench.project().state.history.outcomes["files", launch.digest]["outcome"] == "drift"
-    record(None)
-    assert bench.project().state.history.outcomes["files", launch.digest]["note"] == "it hangs"
+    look = bench.project().state.history.looks["files", launch.digest]
+    changed = TWO.definitions[Kind.TOOL, "a"].digest
+    assert look.outcome is Outcome.DRIFT
+    assert look.objections == (Objection(Kind.TOOL, "a", Reason.CHANGED, changed),)
+
+
+def test_however_much_is_objected_to_a_look_takes_little_room_and_names_pins_first(
+    bench: Bench,
+) -> None:
+    bench.pin(server="files")
+    flood = [forge.tool(f"{number:04}{'x' * 90}", description="new") for number in range(3000)]
+    prompts = [{"name": f"{number:04}"} for number in range(500)]
+    seen = assemble({Kind.TOOL: [CHANGED_A, forge.tool("y" * 129), *flood], Kind.PROMPT: prompts})
+    launch = bench.launch()
+    before = (bench.home / "state.jsonl").stat().st_size
+    record_outcome(bench.project(), bench.judge(seen, server="files"), server="files", launch=launch)
+    assert (bench.home / "state.jsonl").stat().st_size - before < 20_000
+    look = bench.project().state.history.looks["files", launch.digest]
+    assert (look.objections[0].name, look.objections[0].reason) == ("a", Reason.CHANGED)
+    assert {one.kind for one in look.objections} == {Kind.TOOL}
+    assert len(look.objections) + look.unnamed == 1 + 1 + 3000 + 500
+
+
+def test_what_a_server_is_held_to_is_another_once_anything_of_it_changes(bench: Bench) -> None:
+    """Else `status` would tell an outcome of pins that do not count any more."""
+    first, second = signed("1.0.0", 1), signed("2.0.0", 2, profiles={"default": TWO, "other": ONE})
+    changes: list[Json] = [
+        lambda: bench.pin_signed(first),
+        lambda: bench.pin_signed(second, profiles=["default"]),
+        lambda: bench.pin_signed(second),
+        lambda: bench.pin_signed(signed("3.0.0", 3, key=forge.SECOND), allow_older=True),
+        lambda: bench.trust(forge.PUBLISHER, forge.SECOND),
+        lambda: withdraw(bench.project(), SERVER, name="b"),
+    ]
+    found: list[Digest] = []
+    for change in changes:
+        change()
+        found.append(load_pins(bench.project(), server=SERVER, launch=bench.launch(), at=forge.NOW).digest())
+        again = load_pins(bench.project(), server=SERVER, launch=bench.launch(), at=forge.NOW)
+        assert again.digest() == found[-1]
+    assert len(set(found)) == len(changes)
+
+
+def test_accepting_what_a_clone_pins_and_withdrawing_it_are_other_pins_too(bench: Bench) -> None:
+    bench.pin(server="files")
+    found = []
+    for change in ("pinned", "cloned", "withdrawn", "accepted"):
+        if change == "cloned":
+            (bench.home / "state.jsonl").unlink()
+        if change == "withdrawn":
+            bench.project().state.append(history.revoked("files", [ONE.definitions[Kind.TOOL, "b"].digest]))
+        if change == "accepted":
+            bench.accept(ONE, server="files")
+        found.append(load_pins(bench.project(), server="files", launch=bench.launch()).digest())
+    assert found[0] == found[3]
+    assert len(set(found)) == 3
 
 
 def test_a_home_that_cannot_be_written_leaves_the_lockfile_as_it_was(bench: Bench) -> None:
@@ -606,6 +659,6 @@ def test_a_home_that_cannot_be_written_leaves_the_lockfile_as_it_was(bench: Benc
 def test_pins_of_nothing_judge_like_no_pins(bench: Bench) -> None:
     project = bench.project()
     pins = load_pins(project, server="files", launch=bench.launch())
-    assert decide("files", ONE, pins, policy=project.policy) == decide(
-        "files", ONE, None, policy=project.policy
-    )
+    assert pins.digest() == Pins().digest()
+    judged = decide("files", ONE, pins, policy=project.policy)
+    assert judged.verdicts == decide("files", ONE, None, policy=project.policy).verdicts

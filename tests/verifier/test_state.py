@@ -14,12 +14,25 @@ from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
+from toolnotary_verifier.looks import Look, Objection
 from toolnotary_verifier.state import State
-from toolnotary_verifier.verdict import Outcome
+from toolnotary_verifier.verdict import Aspect, Outcome, Reason
 
 A, B, LAUNCH, OTHER = (Digest.of(text) for text in (b"a", b"b", b"launch", b"other"))
 SERVER = "io.github.acme/weather"
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+DRIFT = Look(
+    outcome=Outcome.DRIFT,
+    change_set=A,
+    counts={"changed": 1, "invalid": 1, "server-info-changed": 1},
+    pinned=B,
+    objections=(
+        Objection(Kind.TOOL, "find", Reason.CHANGED, B),
+        Objection(Kind.PROMPT, "", Reason.INVALID, None),
+        Objection(Aspect.SERVER_INFO, "serverInfo", Reason.SERVER_INFO_CHANGED, A),
+    ),
+    unnamed=2,
+)
 
 
 @pytest.fixture
@@ -115,21 +128,18 @@ def test_keys_values_and_outcomes_are_remembered(path: Path) -> None:
     state.append(
         history.trusted_key(SERVER, key_id=A, pem="PEM"),
         history.accepted_value("verdicts.upgrade", "note"),
-        history.inspected(
-            SERVER, LAUNCH, outcome=Outcome.DRIFT, change_set=A, counts={"changed": 1}, note=""
-        ),
+        history.inspected(SERVER, LAUNCH, DRIFT),
+        at=AT,
     )
     state = State.load(path)
     assert state.keys(SERVER) == {A: "PEM"}
     assert ("verdicts.upgrade", "note") in state.history.values
-    assert state.history.outcomes[SERVER, LAUNCH]["outcome"] == "drift"
+    assert state.history.looks[SERVER, LAUNCH] == DRIFT._replace(at="2026-11-30T12:00:00Z")
 
 
 def test_having_looked_at_a_server_decides_nothing_about_it(path: Path) -> None:
     state = State.load(path)
-    state.append(
-        history.inspected(SERVER, LAUNCH, outcome=Outcome.UNPINNED, change_set=A, counts={}, note="")
-    )
+    state.append(history.inspected(SERVER, LAUNCH, DRIFT))
     assert not state.knows(SERVER)
 
 

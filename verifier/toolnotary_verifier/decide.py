@@ -113,6 +113,7 @@ class _Comparison:
             offered=None if offered is None else offered.manifest.digest,
             profile=whole.name if other and whole is not None else None,
             as_pinned=self._as_pinned(),
+            held_to=self._pins.digest,
         )
 
     def _fault(self, fault: Fault) -> Verdict:

@@ -11,8 +11,8 @@ from typing import Final
 from toolnotary_verifier.canonical import Digest, JsonObject
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.looks import MEMBERS, Look
 from toolnotary_verifier.shape import array, members, text
-from toolnotary_verifier.verdict import Outcome
 
 CODE: Final = "state-corrupt"
 
@@ -60,19 +60,9 @@ def accepted_value(option: str, value: str) -> JsonObject:
     return {"event": "accepted-value", "option": option, "value": value}
 
 
-def inspected(
-    server: str, launch: Digest, *, outcome: Outcome, change_set: Digest, counts: Mapping[str, int], note: str
-) -> JsonObject:
-    """A server was looked at, with this outcome; `note` says why where it could not be."""
-    return {
-        "event": "inspected",
-        "server": server,
-        "launch": launch,
-        "outcome": outcome.value,
-        "changeSet": change_set,
-        "counts": dict(counts),
-        "note": note,
-    }
+def inspected(server: str, launch: Digest, look: Look) -> JsonObject:
+    """A server was looked at, and this is what it came to."""
+    return {"event": "inspected", "server": server, "launch": launch, **look.members()}
 
 
 class History:
@@ -87,7 +77,7 @@ class History:
         refused: declined change sets by server.
         withdrawn: revoked digests by server.
         values: accepted options and values of project policies.
-        outcomes: the last `inspected` event by server and launch.
+        looks: the last look by server and launch.
         servers: every server about which a person or policy decided anything.
     """
 
@@ -100,7 +90,7 @@ class History:
         self.refused: dict[str, set[Digest]] = {}
         self.withdrawn: dict[str, set[Digest]] = {}
         self.values: set[tuple[str, str]] = set()
-        self.outcomes: dict[Place, JsonObject] = {}
+        self.looks: dict[Place, Look] = {}
         self.servers: set[str] = set()
 
     def add(self, event: JsonObject) -> None:
@@ -160,10 +150,7 @@ class History:
         )
 
     def _inspected(self, event: JsonObject) -> None:
-        if event["outcome"] not in list(Outcome):
-            raise InvalidInput(CODE, "an outcome that this release does not know")
-        members(event["counts"], "counts", code=CODE, optional=None)
-        self.outcomes[event["server"], Digest.from_text(event["launch"])] = event
+        self.looks[event["server"], Digest.from_text(event["launch"])] = Look.parse(event, code=CODE)
 
 
 _Take = Callable[[History, JsonObject], None]
@@ -178,8 +165,5 @@ _EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
     "declined": (("server", "changeSet"), History._declined),  # noqa: SLF001
     "revoked": (("server", "digests"), History._revoked),  # noqa: SLF001
     "accepted-value": (("option", "value"), History._accepted_value),  # noqa: SLF001
-    "inspected": (
-        ("server", "launch", "outcome", "changeSet", "counts", "note"),
-        History._inspected,  # noqa: SLF001
-    ),
+    "inspected": (("server", "launch", *MEMBERS), History._inspected),  # noqa: SLF001
 }

@@ -17,11 +17,12 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.history import History, accepted_manifest, inspected
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
+from toolnotary_verifier.looks import Look
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import Judgement, Reason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -228,30 +229,27 @@ def remember(project: Project, *, server: str, launch: "Launch") -> None:
     project.state.append(event, unless=decided)
 
 
-def record_outcome(
-    project: Project, judgement: Judgement | None, *, server: str, launch: "Launch", note: str = ""
-) -> None:
-    """Remember in which state a server was seen, for `status`; the same again writes nothing.
+def record_outcome(project: Project, judgement: Judgement, *, server: str, launch: "Launch") -> bool:
+    """Remember in which state a server was seen, for `status` and `explain`; the same again writes nothing.
 
     Args:
         project: the files.
-        judgement: what was decided; None where the server could not be inspected.
+        judgement: what was decided.
         server: its name.
         launch: how it was started or reached.
-        note: why it could not be inspected.
+
+    Returns:
+        Whether it was seen otherwise before.
 
     Raises:
         ConfigurationError: `file-not-writable`.
         InvalidInput: `state-corrupt`.
     """
-    outcome = Outcome.NOT_INSPECTED if judgement is None else judgement.outcome
-    counts = {} if judgement is None else {reason.value: n for reason, n in judgement.counts.items()}
-    change_set = Digest.of(b"") if judgement is None else judgement.change_set
-    event = inspected(server, launch.digest, outcome=outcome, change_set=change_set, counts=counts, note=note)
+    look = Look.of(judgement)
     place = (server, launch.digest)
 
     def seen(known: History) -> bool:
-        last = known.outcomes.get(place, {})
-        return {name: value for name, value in last.items() if name != "at"} == event
+        last = known.looks.get(place)
+        return last is not None and last._replace(at="") == look
 
-    project.state.append(event, unless=seen)
+    return project.state.append(inspected(server, launch.digest, look), unless=seen)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
+from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue, canonical_bytes
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.limits import DEFAULT_LIMITS
@@ -76,6 +76,18 @@ class KnownProfile(NamedTuple):
             capabilities=capabilities_digest(about.capabilities),
         )
 
+    @property
+    def identity(self) -> JsonValue:
+        """What tells it from any other profile: its manifest and name, or else all that it holds."""
+        if self.manifest is not None:
+            return [self.manifest, self.name]
+        held = [
+            [kind.value, name, one.exact]
+            for (kind, name), definitions in self.definitions.items()
+            for one in definitions
+        ]
+        return [sorted(held), self.server_info, self.capabilities]
+
 
 class Standing(NamedTuple):
     """A finding about the server as a whole that precedes every comparison.
@@ -111,6 +123,19 @@ class Pins(NamedTuple):
     known: bool = False
     revoked: frozenset[Digest] = frozenset()
     unaccepted: frozenset[tuple[Kind, str, Digest]] = frozenset()
+
+    def digest(self) -> Digest:
+        """Identifies what the server is held to: an outcome that was recorded for other pins says nothing.
+
+        Taken from what is accepted, withdrawn and not accepted, and from what holds back the server itself.
+        """
+        held: JsonObject = {
+            "profiles": [profile.identity for profile in self.profiles],
+            "standing": None if self.standing is None else self.standing.reason.value,
+            "revoked": sorted(self.revoked),
+            "unaccepted": sorted([kind.value, name, digest] for kind, name, digest in self.unaccepted),
+        }
+        return Digest.of(canonical_bytes(held))
 
 
 def server_info_digest(server_info: JsonObject) -> Digest | None:

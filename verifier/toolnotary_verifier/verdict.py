@@ -2,7 +2,7 @@
 """The outcome for one definition and for a server, with stable reason codes (docs/reference/verdicts.md)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -114,6 +114,8 @@ class Judgement(NamedTuple):
         offered: digest of the signed manifest on offer that holds all of the listing, None if none does.
         profile: the profile of the pinned manifest that holds all of it, if none that is accepted does.
         as_pinned: what the server says of itself that is as it was pinned.
+        held_to: gives the digest of the pins that it was judged by (`pins.Pins.digest`), None where it was
+            judged by none. Asked for when an outcome is recorded, not when a listing is judged.
     """
 
     server: str
@@ -123,6 +125,7 @@ class Judgement(NamedTuple):
     offered: Digest | None = None
     profile: str | None = None
     as_pinned: frozenset[Aspect] = frozenset()
+    held_to: Callable[[], Digest | None] = lambda: None
 
     @property
     def objections(self) -> tuple[Verdict, ...]:

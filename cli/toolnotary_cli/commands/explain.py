@@ -25,13 +25,25 @@ def command(
 ) -> None:
     """Say why SERVER, or its TOOL, is in its state.
 
-    From the lockfile, the policy and what was recorded: nothing is written, started or asked. Where the
-    lockfile that is found does not name SERVER, the personal one is looked at, since that is what `run` uses.
+    That is: what is pinned, what did not pass when the server was last looked at and why, which command
+    shows the difference, and which decides. It reads the lockfile, the policy and what was recorded; nothing
+    is written, started or asked. Where the lockfile that is found does not name SERVER, the personal one is
+    looked at, since that is what `run` uses.
     """
-    from toolnotary_cli.explanation import document, explain, lines
+    from toolnotary_cli import places
+    from toolnotary_cli.explained import document, lines
+    from toolnotary_cli.explanation import explain
 
-    explanation = explain(_project(server, lockfile, policy), server, tool)
+    given = {"lockfile": lockfile, "policy": policy}
+    same = places.options(**{name: value for name, value in given.items() if _is_typed(name)})
+    explanation = explain(_project(server, lockfile, policy), server, tool, options=same)
     output.result(document(explanation), lines(explanation))
+
+
+def _is_typed(option: str) -> bool:
+    """Whether an option stood on the command line; what a variable says holds for the next command too."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def _project(server: str, lockfile: Path | None, policy: Path | None) -> "Project":

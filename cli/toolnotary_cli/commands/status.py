@@ -13,20 +13,39 @@ from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.wording import counted
 
 if TYPE_CHECKING:
-    from toolnotary_verifier.canonical import JsonObject
+    from toolnotary_verifier.errors import ToolnotaryError
     from toolnotary_verifier.lockfile import Entry
+    from toolnotary_verifier.looks import Look
     from toolnotary_verifier.project import Project
     from toolnotary_verifier.verdict import Outcome
 
 SCHEMA: Final = "https://toolnotary.dev/output/status/v1"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
+    """One pinned server: the look that counts for what is pinned now, or why there is none."""
+
     entry: "Entry"
     launch: str
-    outcome: "Outcome"
-    event: "JsonObject"
+    look: "Look | None" = None
+    why: str = ""
+    error: "ToolnotaryError | None" = None
+
+    @property
+    def outcome(self) -> "Outcome":
+        from toolnotary_verifier.verdict import Outcome
+
+        return Outcome.NOT_INSPECTED if self.look is None else self.look.outcome
+
+    @property
+    def exit_code(self) -> int:
+        from toolnotary_cli.verdicts import Row
+        from toolnotary_verifier.verdict import Outcome
+
+        if self.look is None:
+            return Row(server=self.entry.server, launch=self.launch, error=self.error).exit_code
+        return exits.FINE if self.outcome is Outcome.VERIFIED else exits.OBJECTION
 
 
 @click.command()
@@ -36,30 +55,43 @@ class _Line:
 def command(*, lockfile: Path | None, policy: Path | None, output: Output) -> int:
     """List every pinned server and the state it was last seen in.
 
-    States are those that `run`, `approve` and `lock` recorded; a server that none of them saw is
-    not-inspected. Nothing is started or written.
+    States are those that `run` recorded, and `approve` and `lock` where they looked at the server; a pin to a
+    published version is made without a look. A server is not-inspected until one of them saw it under what is
+    pinned now: a pin that moved, a withdrawal and an acceptance begin anew. Nothing is started or written.
 
     Exit code 1: a server drifted. 3: a server was not inspected. 0: all verified.
     """
     from toolnotary_cli.opening import open_project
-    from toolnotary_verifier.verdict import Outcome
+    from toolnotary_cli.verdicts import worst
 
     project = open_project(lockfile=lockfile, policy=policy)
     lines = [_line(project, entry) for entry in project.lockfile.entries]
     output.result(_document(lines), list(_text(lines, project)))
-    outcomes = {line.outcome for line in lines}
-    if outcomes & {Outcome.DRIFT, Outcome.UNPINNED}:
-        return exits.OBJECTION
-    return exits.UNREACHED if Outcome.NOT_INSPECTED in outcomes else exits.FINE
+    return worst(line.exit_code for line in lines)
 
 
 def _line(project: "Project", entry: "Entry") -> _Line:
     from toolnotary_cli.looking import entry_launch
-    from toolnotary_verifier.verdict import Outcome
+    from toolnotary_verifier.errors import ToolnotaryError
+    from toolnotary_verifier.pinning import load_pins
 
-    event = project.state.history.outcomes.get(entry.place, {})
-    outcome = Outcome(event.get("outcome", Outcome.NOT_INSPECTED))
-    return _Line(entry, entry_launch(project, entry).display, outcome, event)
+    launch = entry_launch(project, entry)
+    look = project.state.history.looks.get(entry.place)
+    try:
+        pins = load_pins(project, server=entry.server, launch=launch)
+    except ToolnotaryError as error:
+        why = f"{error.code}: {error.message}"
+        return _Line(entry=entry, launch=launch.display, why=why, error=error)
+    if look is not None and look.pinned == pins.digest():
+        return _Line(entry=entry, launch=launch.display, look=look)
+    why = "nothing has looked at it yet"
+    if look is not None:
+        why = (
+            f"it was {look.outcome.value} at {look.at}, under other pins than now; no look since is recorded"
+        )
+    if pins.standing is not None:
+        why = f"{pins.standing.reason.value}: {pins.standing.detail}; {why}"
+    return _Line(entry=entry, launch=launch.display, why=why)
 
 
 def _pinned_to(entry: "Entry") -> str:
@@ -71,8 +103,6 @@ def _pinned_to(entry: "Entry") -> str:
 
 
 def _document(lines: Sequence[_Line]) -> dict[str, object]:
-    from toolnotary_verifier.verdict import Outcome
-
     return {
         "schema": SCHEMA,
         "servers": [
@@ -81,28 +111,34 @@ def _document(lines: Sequence[_Line]) -> dict[str, object]:
                 "launch": line.launch,
                 "pinnedTo": _pinned_to(line.entry),
                 "outcome": line.outcome.value,
-                "at": line.event.get("at"),
-                "counts": line.event.get("counts", {}),
-                "note": line.event.get("note") or None,
+                "at": None if line.look is None else line.look.at,
+                "counts": {} if line.look is None else dict(line.look.counts),
+                "note": line.why or None,
             }
             for line in lines
         ],
-        "counts": {outcome.value: sum(line.outcome is outcome for line in lines) for outcome in Outcome},
+        "counts": _counts(lines),
     }
+
+
+def _counts(lines: Sequence[_Line]) -> dict[str, int]:
+    """How many servers are in each state; they add up to all."""
+    from toolnotary_verifier.verdict import Outcome
+
+    found = [line.outcome for line in lines]
+    return {outcome.value: found.count(outcome) for outcome in Outcome}
 
 
 def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
     from toolnotary_verifier.verdict import Outcome
 
     for line in lines:
-        look = styled(f"{line.outcome.value:<13}", "good" if line.outcome is Outcome.VERIFIED else "warn")
-        when = line.event.get("at", "never looked at")
-        yield f"{look} {shown(line.entry.server)}  {_pinned_to(line.entry)}  ({when})"
+        state = styled(f"{line.outcome.value:<13}", "good" if line.outcome is Outcome.VERIFIED else "warn")
+        since = "" if line.look is None else f"  (since {shown(line.look.at, limit=40)})"
+        yield f"{state} {shown(line.entry.server)}  {_pinned_to(line.entry)}{since}"
         yield f"  {line.launch}"
-        if line.event.get("note"):
-            yield f"  {shown(str(line.event['note']), limit=300)}"
-    counts = ", ".join(
-        f"{sum(one.outcome is outcome for one in lines)} {outcome.value}" for outcome in Outcome
-    )
+        if line.why:
+            yield f"  {shown(line.why, limit=400)}"
+    counts = ", ".join(f"{number} {state}" for state, number in _counts(lines).items())
     where = shown(str(project.lockfile_path), limit=300)
     yield f"{counted(len(lines), 'server')} pinned in {where}: {counts}"

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation, drawn for whoever reads it, a model included, and for programs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from toolnotary_cli.explanation import Definitions, Explanation, Pinned
+from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.looks import Look
+from toolnotary_verifier.verdict import Outcome, Reason
+
+SCHEMA: Final = "https://toolnotary.dev/output/explain/v1"
+_OUTCOMES: Final = {
+    Outcome.VERIFIED: "everything it showed was as pinned",
+    Outcome.DRIFT: "something was not as pinned",
+    Outcome.UNPINNED: "nothing is pinned for it that counts, so nothing of it passes",
+    Outcome.NOT_INSPECTED: "it could not be inspected",
+}
+_STANDINGS: Final = {
+    "pinned": "it passes as long as the server shows exactly this definition",
+    "withdrawn": "this definition was withdrawn; it does not pass",
+    "unaccepted": "the lockfile pins it, and the user has not accepted that; it does not pass",
+    "unpinned": "nothing is pinned under this name; it does not pass",
+    "blocked": "the server as a whole is held back, and this with it",
+}
+# Why a definition was withheld, for whoever reads it.
+REASONS: Final = {
+    Reason.INVALID: "the server shows a definition that cannot be read in one way only",
+    Reason.AMBIGUOUS: "the server shows several definitions under this name, or one that looks like it",
+    Reason.IDENTITY: "what is started is not what is pinned under the server's name",
+    Reason.REVOKED: "the server shows a definition that was withdrawn",
+    Reason.SIGNER_CHANGED: "what the server shows is signed by another identity than the accepted one",
+    Reason.ROLLBACK: "what the server shows belongs to an older version than the accepted one",
+    Reason.MIXED: "no single version and profile holds this together with the rest of what the server shows",
+    Reason.PROFILE_CHANGED: "what the server shows belongs to a profile of its version that is not accepted",
+    Reason.UPGRADE: "the server shows a newer version, signed by its publisher, that nobody has approved",
+    Reason.PENDING: "what the server shows is not known, and was being looked up",
+    Reason.CHANGED: "the server shows another definition than the pinned one",
+    Reason.ADDED: "the server shows it, and nothing is pinned under its name",
+    Reason.INSTRUCTIONS_CHANGED: "the server shows other instructions than the pinned ones",
+    Reason.FIRST_SIGNED: "the server is signed, and not pinned yet",
+    Reason.FIRST_UNSIGNED: "nothing of this server is pinned, and nobody signed it",
+    Reason.SIGNER_UNKNOWN: "what is pinned is signed by nobody that your policy names",
+    Reason.MISSING: "it is pinned, and the server does not show it",
+}
+_BY_POLICY: Final = "the policy keeps it back"
+
+
+def document(explanation: Explanation) -> JsonObject:
+    """The explanation for programs."""
+    return {
+        "schema": SCHEMA,
+        "server": explanation.server,
+        "known": explanation.known,
+        "entries": [_entry(entry, explanation.decide) for entry in explanation.entries],
+        "elsewhere": [_seen(look) for look in explanation.elsewhere],
+    }
+
+
+def _entry(entry: Pinned, decide: str) -> JsonObject:
+    look = entry.look
+    return {
+        "launch": entry.launch,
+        "pinnedTo": entry.about,
+        "blocked": entry.blocked or None,
+        "lastSeen": None
+        if look is None
+        else {**_seen(look), "current": entry.is_current, "declined": entry.is_declined},
+        "definitions": [
+            {
+                "kind": one.kind.value,
+                "name": one.name,
+                "standing": one.standing,
+                "digests": list[JsonValue](one.digests),
+                "objection": None
+                if one.objection is None
+                else {"reason": one.objection.reason.value, "live": one.objection.live},
+            }
+            for one in entry.definitions
+        ],
+        "commands": {"difference": entry.difference, "decide": decide} if entry.objected else None,
+    }
+
+
+def _seen(look: Look) -> JsonObject:
+    return {
+        "at": look.at,
+        "outcome": look.outcome.value,
+        "counts": dict(look.counts),
+        "objections": [
+            {"kind": one.kind.value, "name": one.name, "reason": one.reason.value, "live": one.live}
+            for one in look.objections
+        ],
+        "unnamed": look.unnamed,
+    }
+
+
+def lines(explanation: Explanation) -> Iterator[str]:
+    """The explanation for people; nothing in it grants anything."""
+    server = escape(explanation.server, limit=200)
+    if not explanation.entries:
+        yield f"{server}: not pinned here; nothing of it passes until a person pins it"
+        if explanation.known:
+            yield "  the user decided about it before, so it is not a first sight"
+    for entry in explanation.entries:
+        yield f"{server}: pinned to {entry.about}"
+        yield f"  launch: {entry.launch}"
+        if entry.blocked:
+            yield f"  held back: {escape(entry.blocked, limit=600)}"
+        yield from _last_look(entry)
+        yield from _names(entry, explanation.asked)
+        if entry.objected:
+            yield f"  to see the difference: {entry.difference}"
+    for look in explanation.elsewhere:
+        yield f"{server}, as it was started or reached otherwise than is pinned here: {_told(look)}"
+        yield from _objections(look, explanation.asked)
+    if any(entry.objected for entry in explanation.entries):
+        yield f"Only a person can change what is pinned, in a terminal: {explanation.decide}"
+    else:
+        yield "Only a person can change what is pinned, in a terminal."
+
+
+def _last_look(entry: Pinned) -> Iterator[str]:
+    if entry.look is None:
+        yield "  no look at it is recorded"
+        return
+    yield f"  last look: {_told(entry.look)}"
+    if not entry.is_current:
+        yield "    that was under other pins than now; no look since is recorded"
+        yield from _objections(entry.look, None)
+    elif entry.is_declined:
+        yield "    the user declined exactly what it showed"
+
+
+def _told(look: Look) -> str:
+    counts = ", ".join(f"{number} {escape(reason, limit=40)}" for reason, number in look.counts.items())
+    since = escape(look.at, limit=40) or "an unknown time"
+    return f"{look.outcome.value} since {since}: {_OUTCOMES[look.outcome]} ({counts or 'it showed nothing'})"
+
+
+def _objections(look: Look, asked: str | None) -> Iterator[str]:
+    for one in look.objections:
+        if asked in (None, one.name):
+            digest = f": {one.live}" if one.live else ""
+            yield f"    {one.kind.value} {escape(one.name, limit=200)}: {one.reason.value}{digest}"
+    if look.unnamed:
+        yield f"    {look.unnamed} more did not pass, and are not recorded by name"
+
+
+def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
+    for one in entry.definitions:
+        yield from _definition(one, single=asked is not None)
+    look = entry.look if entry.is_current else None
+    if look is None:
+        return
+    for aspect in (one for one in look.objections if not isinstance(one.kind, Kind)):
+        yield f"  {aspect.kind.value}: {aspect.reason.value}: {_BY_POLICY}"
+    shown = {one.name for one in entry.definitions if one.objection is not None}
+    others = [one for one in look.objections if isinstance(one.kind, Kind) and one.name not in shown]
+    if others and asked is not None:
+        yield f"  {len(others) + look.unnamed} more of this server did not pass"
+    elif look.unnamed:
+        yield f"  {look.unnamed} more did not pass, and are not recorded by name"
+
+
+def _definition(one: Definitions, *, single: bool) -> Iterator[str]:
+    name = f"{one.kind.value} {escape(one.name, limit=200)}"
+    if one.objection is None:
+        yield f"  {name}: {one.standing}: {_STANDINGS[one.standing]}"
+        if single:
+            yield from (f"    {digest}" for digest in one.digests)
+        return
+    reason = one.objection.reason
+    yield f"  {name}: withheld, {reason.value}: {REASONS.get(reason, _BY_POLICY)}"
+    for digest in one.digests or ("nothing",):
+        yield f"    pinned: {digest}"
+    yield f"    shown:  {one.objection.live or 'nothing that can be told from its digest'}"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a look at a server came to, as state records it: for `status` and `explain`, it decides nothing."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Self
+
+from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
+from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.shape import array, members
+from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
+
+# Nothing of state is ever removed, and a server chooses what is objected to: each look takes so much at most.
+_MOST_OBJECTIONS: Final = 64
+_LONGEST_NAME: Final = 128  # characters
+MEMBERS: Final = ("outcome", "changeSet", "counts", "pinned", "objections", "unnamed")
+
+
+class Objection(NamedTuple):
+    """What did not pass when a server was looked at.
+
+    Attributes:
+        kind: what the definition defines; an aspect where it is about the server itself.
+        name: its name as received (escape before showing).
+        reason: why it did not pass.
+        live: digest of what the server showed; None where nothing was there that has one.
+    """
+
+    kind: Kind | Aspect
+    name: str
+    reason: Reason
+    live: Digest | None
+
+
+class Look(NamedTuple):
+    """What one look at a server came to.
+
+    Attributes:
+        outcome: the state in which it was seen.
+        change_set: the digest of all that was not as pinned.
+        counts: how many verdicts there were, by reason.
+        pinned: identifies what it was held to (`pins.Pins.digest`); None where it was held to nothing.
+        objections: what did not pass, as far as it is recorded by name: what is pinned first, then tools.
+        unnamed: how many more did not pass.
+        at: when it was first seen like this, in UTC; empty before it is recorded.
+    """
+
+    outcome: Outcome
+    change_set: Digest
+    counts: Mapping[str, int]
+    pinned: Digest | None = None
+    objections: tuple[Objection, ...] = ()
+    unnamed: int = 0
+    at: str = ""
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> Self:
+        """The look that ended in this judgement."""
+        ranked = sorted(judgement.objections, key=lambda v: (v.pinned is None, v.kind is not Kind.TOOL))
+        short = [verdict for verdict in ranked if len(verdict.name) <= _LONGEST_NAME]
+        named = tuple(Objection(v.kind, v.name, v.reason, v.live) for v in short[:_MOST_OBJECTIONS])
+        return cls(
+            outcome=judgement.outcome,
+            change_set=judgement.change_set,
+            counts={reason.value: count for reason, count in judgement.counts.items()},
+            pinned=judgement.held_to(),
+            objections=named,
+            unnamed=len(ranked) - len(named),
+        )
+
+    @classmethod
+    def parse(cls, event: JsonObject, *, code: str) -> Self:
+        """The look that an `inspected` event tells of, which has all of its members.
+
+        Raises:
+            InvalidInput: `code`, `bad-digest`.
+        """
+        counts = members(event["counts"], "counts", code=code, optional=None)
+        unnamed = event["unnamed"]
+        if any(type(count) is not int or count < 0 for count in (unnamed, *counts.values())):
+            raise InvalidInput(code, "a count is not a whole number")
+        if event["outcome"] not in list(Outcome):
+            raise InvalidInput(code, "an outcome that this release does not know")
+        rows = array(event["objections"], "objections", code=code)
+        return cls(
+            outcome=Outcome(event["outcome"]),
+            change_set=Digest.from_text(event["changeSet"]),
+            counts=counts,
+            pinned=_digest(event["pinned"]),
+            objections=tuple(_objection(row, code) for row in rows),
+            unnamed=unnamed,
+            at=_string(event.get("at", ""), code),
+        )
+
+    def members(self) -> JsonObject:
+        """The members of its event; `at` is added when it is recorded."""
+        return {
+            "outcome": self.outcome.value,
+            "changeSet": self.change_set,
+            "counts": dict(self.counts),
+            "pinned": self.pinned,
+            "objections": [[one.kind.value, one.name, one.reason.value, one.live] for one in self.objections],
+            "unnamed": self.unnamed,
+        }
+
+
+def _objection(row: JsonValue, code: str) -> Objection:
+    kinds: dict[str, Kind | Aspect] = {one.value: one for one in (*Kind, *Aspect)}
+    parts = array(row, "an objection", code=code)
+    if len(parts) != 4 or parts[0] not in list(kinds) or parts[2] not in list(Reason):
+        raise InvalidInput(code, "an objection is not kind, name, reason and digest")
+    return Objection(kinds[parts[0]], _string(parts[1], code), Reason(parts[2]), _digest(parts[3]))
+
+
+def _string(value: JsonValue, code: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(code, "a text is not a string")
+    return value
+
+
+def _digest(value: JsonValue) -> Digest | None:
+    return None if value is None else Digest.from_text(value)
