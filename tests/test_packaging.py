@@ -69,6 +69,20 @@ def test_every_file_that_can_hold_a_comment_names_its_licence_at_its_head() -> N
     assert not bare
 
 
+def test_every_other_file_is_spoken_for() -> None:
+    """REUSE.toml names the licence of formats that have no comment, or no room for one at their head."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = {name for name in tracked.stdout.split("\n") if name and (ROOT / name).is_file()}
+    (annotation,) = tomllib.loads((ROOT / "REUSE.toml").read_text(encoding="utf-8"))["annotations"]
+    assert annotation["SPDX-License-Identifier"] == "Apache-2.0"
+    spoken_for = {
+        path.relative_to(ROOT).as_posix() for glob in annotation["path"] for path in ROOT.glob(glob)
+    }
+    bare = {name for name in names if not _named(ROOT / name) and Path(name).name != "LICENSE"}
+    assert bare - spoken_for == set()
+    assert {Path(name).suffix for name in bare} <= {".json", ".md", ".typed", ".txt"}
+
+
 def _named(path: Path) -> bool:
     head = path.read_text(encoding="utf-8").split("\n", 2)[:2]
     return any(line.lstrip("#/ ") == "SPDX-License-Identifier: Apache-2.0" for line in head)
