@@ -63,7 +63,7 @@ def look(
         Refused: `secret-in-surface`.
         InvalidInput, CannotTell: see `subject.load`.
     """
-    from toolnotary_cli.subject import load
+    from toolnotary_cli.loading import load
 
     launch = launch_of(project, source)
     url = registry or project.policy.registry_url

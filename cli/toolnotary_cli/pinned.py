@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a lockfile pins a server to, as surfaces: `LOCKFILE#SERVER`. Nothing is judged or trusted here."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from toolnotary_cli import places
@@ -11,18 +10,20 @@ from toolnotary_verifier.canonical import Digest, parse
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.lockfile import Lockfile, SignedEntry, UnsignedEntry
 from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.surface import Surface
 
 
-def pinned_subject(path: Path, raw: bytes, part: str | None) -> Subject:
+def pinned_subject(path: Path, raw: bytes, part: str | None, limits: Limits) -> Subject:
     """What the lockfile `raw` pins a server to, from the objects that lie beside it.
 
     Args:
         path: where the lockfile lies.
         raw: its bytes.
         part: the server's name, or SERVER#PROFILE where no server has that name.
+        limits: bounds on manifests and definitions.
 
     Raises:
         ConfigurationError: `source-part`, if the lockfile does not pin that server exactly once, or the
@@ -48,14 +49,14 @@ def pinned_subject(path: Path, raw: bytes, part: str | None) -> Subject:
     objects = Objects(places.objects_folder(path.absolute()))
     entry = entries[0]
     if isinstance(entry, SignedEntry):
-        return _signed(entry, objects, label, profile)
+        return _signed(entry, objects, label, profile, limits)
     if profile is not None:
         raise ConfigurationError(
             "source-part",
             f"{label} is pinned without a signature, and so without the profile {escape(profile, limit=80)}",
             remedy=f"say {label}",
         )
-    return Subject(label=label, surfaces={ALONE: _unsigned(entry, objects, label)})
+    return Subject(label=label, surfaces={ALONE: _unsigned(entry, objects, label, limits)})
 
 
 def _named(lockfile: Lockfile, part: str) -> tuple[str, str | None]:
@@ -66,10 +67,10 @@ def _named(lockfile: Lockfile, part: str) -> tuple[str, str | None]:
     return part, None
 
 
-def _signed(entry: SignedEntry, objects: Objects, label: str, profile: str | None) -> Subject:
+def _signed(entry: SignedEntry, objects: Objects, label: str, profile: str | None, limits: Limits) -> Subject:
     from toolnotary_verifier.manifest import Manifest
 
-    whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label)))
+    whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label), limits=limits))
     kept = {name: surface for name, surface in whole.surfaces.items() if name in entry.profiles}
     if not kept:
         raise InvalidInput(
@@ -80,10 +81,11 @@ def _signed(entry: SignedEntry, objects: Objects, label: str, profile: str | Non
     return whole._replace(surfaces=kept).only(profile)
 
 
-def _unsigned(entry: UnsignedEntry, objects: Objects, label: str) -> Surface:
-    definitions: Mapping[tuple[Kind, str], Definition] = {
-        pin.key: Definition.of(pin.kind, parse(_content(objects, pin.exact, label))) for pin in entry.pins
-    }
+def _unsigned(entry: UnsignedEntry, objects: Objects, label: str, limits: Limits) -> Surface:
+    definitions: dict[tuple[Kind, str], Definition] = {}
+    for pin in entry.pins:
+        value = parse(_content(objects, pin.exact, label), max_bytes=limits.definition_bytes)
+        definitions[pin.key] = Definition.of(pin.kind, value, limits=limits)
     return Surface(definitions=definitions, inspected=frozenset(Kind))
 
 

@@ -21,7 +21,7 @@ def contained(
     verified: "VerifiedManifest", source: "Source", policy: "Policy", *, url: str | None, offline: bool
 ) -> "list[tuple[str, Judgement]]":
     """The judgement of each surface of a source, with its profile's name there."""
-    from toolnotary_cli.subject import load
+    from toolnotary_cli.loading import load
     from toolnotary_verifier.decide import decide
     from toolnotary_verifier.pins import KnownProfile, Pins
 

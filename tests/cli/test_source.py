@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from toolnotary_cli.loading import load
 from toolnotary_cli.source import Command, Published, Saved, Url, one, parse
-from toolnotary_cli.subject import ALONE, load
+from toolnotary_cli.subject import ALONE
 from toolnotary_verifier.canonical import Digest, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput

@@ -29,14 +29,17 @@ def command(
     Exit code 0: every definition is equal. 1: something differs, or cannot be read and so cannot be equal.
     """
     from toolnotary_cli.comparison import compare, document, lines
-    from toolnotary_cli.registries import registry_url
-    from toolnotary_cli.source import Published, parse
-    from toolnotary_cli.subject import load
+    from toolnotary_cli.loading import load
+    from toolnotary_cli.opening import open_policy, tell_unaccepted
+    from toolnotary_cli.source import parse
 
-    sources = parse(old), parse(new)
-    asks = policy is not None or any(isinstance(source, Published) for source in sources)
-    url = registry_url(registry, policy=policy) if asks else None
-    before, after = (load(source, registry=url, offline=offline) for source in sources)
+    rules = open_policy(policy)
+    tell_unaccepted(rules, output)
+    url = registry or rules.registry_url
+    before, after = (
+        load(source, registry=url, offline=offline, limits=rules.limits)
+        for source in (parse(old), parse(new))
+    )
     comparison = compare(before, after)
     output.result(document(comparison), lines(comparison))
     return exits.OBJECTION if comparison.differs else exits.FINE
