@@ -7,6 +7,8 @@ import click
 
 from toolnotary_cli import exits
 from toolnotary_cli.output import Output, shown, styled
+from toolnotary_verifier import history
+from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
@@ -33,7 +35,7 @@ class Wanted(NamedTuple):
     move: Move
     lines: list[str]
     launch: Launch
-    change_set: str
+    change_set: Digest
     named: bool = False
     seen: Surface | None = None
 
@@ -56,7 +58,10 @@ class Adding:
         self._yes, self._digest, self._texts = yes, digest, texts
 
     def pin(self, wanted: Wanted) -> int:
-        """Pin after a yes, or without one where policy names the signer; returns the exit code.
+        """Pin after a yes, or without one where policy names the signer; a no is remembered.
+
+        Returns:
+            The exit code.
 
         Raises:
             Refused: `already-pinned`, `change-set-differs`, `needs-a-person`, `no-terminal`.
@@ -85,10 +90,12 @@ class Adding:
                 f"this is the change set {change_set}",
                 remedy="look at it in a terminal, without --yes; or name the signer's key in your policy",
             )
+        before = self._project.state.declined(move.entry.server, change_set)
         told = (
             f"{shown(move.entry.server)}: {launch.display}",
             *wanted.lines,
             *move.notes,
+            *(("you declined exactly this before",) if before else ()),
             f"change set {change_set}",
         )
         if sure:
@@ -99,6 +106,7 @@ class Adding:
             lines=told,
             otherwise=_without_terminal(wanted),
         ):
+            self._project.state.append(history.declined(move.entry.server, change_set))
             text = "declined: nothing was pinned"
             self._output.result(self._document(move, change_set, pinned=False), text)
             return exits.OBJECTION

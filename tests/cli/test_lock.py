@@ -8,6 +8,7 @@ from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
 
+from toolnotary_cli.opening import open_project
 from toolnotary_verifier.fetch import Registry
 from toolnotary_verifier.manifest import Artifact
 
@@ -28,13 +29,33 @@ def test_a_person_is_shown_what_would_be_pinned_and_asked(bench: Bench) -> None:
     assert bench.json("check", "--start")[0] == 0
 
 
-def test_a_no_pins_nothing(bench: Bench) -> None:
+def test_a_no_pins_nothing_and_is_remembered(bench: Bench) -> None:
     before = bench.files
-    session = bench.at_terminal(
-        "lock", "--server", "files", "--", *bench.launch, answers=(("[yes/no]", "no\n"),)
-    )
+    lock = ["lock", "--server", "files", "--", *bench.launch]
+    session = bench.at_terminal(*lock, answers=(("[yes/no]", "no\n"),))
     assert session.code == 1
-    assert bench.files == before
+    assert "you declined exactly this before" not in session.shown
+    state = open_project(lockfile=None, policy=None).state
+    assert state.knows("files"), "it is no first sight any more"
+    assert bench.files == {**before, str(state.path): state.path.read_bytes()}
+    again = bench.at_terminal(*lock, answers=YES)
+    assert (again.code, "you declined exactly this before" in again.shown) == (0, True), again.shown
+
+
+def test_a_version_that_was_declined_is_remembered_too(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    publisher = Publisher()
+    sqlite_registry.claim(publisher)
+    release = publisher.release("1.0.0", artifacts=[PACKAGE])
+    Registry(sqlite_registry.url).publish(release.manifest, release.bundle)
+    Path("key.pub").write_bytes(publisher.pem)
+    options = ["--registry", sqlite_registry.url, "--key", "key.pub"]
+    no = (("[yes/no]", "no\n"),)
+    assert bench.at_terminal("lock", f"{SERVER}@1.0.0", *options, "--", *LAUNCH, answers=no).code == 1
+    state = open_project(lockfile=None, policy=None).state
+    assert state.declined(SERVER, release.digest)
+    assert state.keys(SERVER) == {}
 
 
 def test_ctrl_c_at_the_question_pins_nothing(bench: Bench) -> None:
