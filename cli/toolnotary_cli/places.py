@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Where files lie: the search order, and every file that toolnotary writes on its own account.
-
-| file | where | written by |
-|---|---|---|
-| `toolnotary.lock` | repository root, or the personal directory | `lock`, `approve`, `revoke` |
-| `.toolnotary/objects/` | beside the lockfile | `lock`, `approve` |
-| `toolnotary.toml` | repository root, or the personal directory | you |
-| `state.jsonl` | the personal directory | `lock`, `approve`, `revoke`, `run` |
-| `registry.sqlite`, `-wal` and `-shm` beside it | the personal directory | `serve`, `registry` |
+r"""Where files lie: the search order. Every file that is written stands in one table, docs/reference/cli.md.
 
 The personal directory is TOOLNOTARY_HOME; else `$XDG_DATA_HOME/toolnotary` or `~/.local/share/toolnotary`;
-on Windows `%LOCALAPPDATA%\toolnotary`. Every other file is one that a command was told to write (`-o`,
-`--database`).
+on Windows `%LOCALAPPDATA%\toolnotary`.
 
 An option or a TOOLNOTARY_* variable names a file exactly. Without one, the file nearest to the working
 directory counts, up to the root of the repository that it stands in and no further; outside of a repository

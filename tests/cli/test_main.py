@@ -129,21 +129,6 @@ def test_a_closed_pipe_ends_with_141_and_says_nothing(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (exits.PIPE_CLOSED, b"")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_commands_and_their_options(shell: str) -> None:
-    def complete(words: str, position: int, word: str) -> str:
-        environment = {
-            **os.environ,
-            "_TOOLNOTARY_COMPLETE": f"{shell}_complete",
-            "COMP_WORDS": words,
-            "COMP_CWORD": word if shell == "fish" else str(position),
-        }
-        return subprocess.run(PROGRAM, env=environment, capture_output=True, text=True, check=False).stdout
-
-    assert "diff" in complete("toolnotary di", 1, "di")
-    assert "--offline" in complete("toolnotary diff --off", 2, "--off")
-
-
 def drawn(arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> str:
     listing = tmp_path / "listing.json"
     listing.write_text('{"tools": []}', encoding="utf-8")

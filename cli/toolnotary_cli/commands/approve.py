@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from toolnotary_cli import exits, options
+from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
 
@@ -23,8 +23,8 @@ SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
 
 
 @click.command(cls=TrailingCommand)
-@click.argument("server")
-@click.argument("source", required=False)
+@click.argument("server", shell_complete=completion.servers)
+@click.argument("source", required=False, shell_complete=completion.files)
 @click.option(
     "--digest", metavar="CHANGESET", help="Refuse anything but this set of changes, as check or run told it."
 )

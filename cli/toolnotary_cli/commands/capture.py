@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolnotary_cli import exits, options
+from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
 from toolnotary_cli.wording import counted
@@ -24,7 +24,7 @@ _SECONDS = click.FloatRange(min=0.1, max=3600)
 
 
 @click.command(cls=TrailingCommand)
-@click.argument("source", required=False)
+@click.argument("source", required=False, shell_complete=completion.files)
 @click.option(
     "-o",
     "out",

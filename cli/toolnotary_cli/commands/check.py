@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from toolnotary_cli import options
+from toolnotary_cli import completion, options
 from toolnotary_cli.output import Output
 from toolnotary_cli.trailing import TrailingCommand
 
@@ -23,8 +23,8 @@ SCHEMA: Final = "https://toolnotary.dev/output/check/v1"
 
 
 @click.command(cls=TrailingCommand)
-@click.argument("source", required=False)
-@click.option("--server", metavar="NAME", help="Check this server only.")
+@click.argument("source", required=False, shell_complete=completion.files)
+@click.option("--server", metavar="NAME", shell_complete=completion.servers, help="Check this server only.")
 @click.option(
     "--start", is_flag=True, help="Start the commands that the lockfile records; they are shown first."
 )

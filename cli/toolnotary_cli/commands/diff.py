@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from toolnotary_cli import exits, options
+from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output
 
 
 @click.command()
-@click.argument("old", metavar="A")
-@click.argument("new", metavar="B")
+@click.argument("old", metavar="A", shell_complete=completion.files)
+@click.argument("new", metavar="B", shell_complete=completion.files)
 @options.registry
 @options.policy
 @options.offline

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolnotary_cli import options
+from toolnotary_cli import completion, options
 from toolnotary_cli.output import Output
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("server")
+@click.argument("server", shell_complete=completion.servers)
 @click.argument("tool", required=False)
 @options.lockfile
 @options.policy

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from toolnotary_cli import options
+from toolnotary_cli import completion, options
 from toolnotary_cli.output import Output
 from toolnotary_cli.trailing import TrailingCommand
 
@@ -17,7 +17,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=TrailingCommand)
-@click.argument("source", required=False)
+@click.argument("source", required=False, shell_complete=completion.files)
 @click.option("--server", metavar="NAME", help="The name to pin it under; a published version has its own.")
 @click.option("--url", metavar="URL", help="Where a published version is reached, in place of a command.")
 @click.option(

@@ -6,14 +6,14 @@ from typing import Final
 
 import click
 
-from toolnotary_cli import options
+from toolnotary_cli import completion, options
 from toolnotary_cli.output import Output, shown, styled
 
 SCHEMA: Final = "https://toolnotary.dev/output/revoke/v1"
 
 
 @click.command()
-@click.argument("server")
+@click.argument("server", shell_complete=completion.servers)
 @click.argument("tool", required=False)
 @options.lockfile
 @options.policy

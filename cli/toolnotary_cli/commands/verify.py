@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolnotary_cli import exits, options
+from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output
 from toolnotary_cli.reading import KEY_BYTES, about, read
 from toolnotary_cli.trailing import TrailingCommand
@@ -25,7 +25,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command(cls=TrailingCommand)
 @click.argument("manifest", metavar="MANIFEST", type=_FILE)
 @click.argument("bundle", metavar="BUNDLE", type=_FILE)
-@click.argument("source", metavar="[SOURCE]", required=False)
+@click.argument("source", metavar="[SOURCE]", required=False, shell_complete=completion.files)
 @click.option(
     "--key",
     "keys",

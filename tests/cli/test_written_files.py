@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every file that is written on our own account stands in one table (docs/reference/cli.md, "Files")."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
+
+__all__ = ["bench"]
+
+
+def table() -> dict[str, tuple[str, set[str]]]:
+    """What the page says: of each file, where it lies, and which commands write it."""
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \| (.+?) \| (.+?) \|$", page.partition("## Files")[2], re.MULTILINE)
+    found = {}
+    for files, where, writers in rows:
+        for name in re.findall(r"`([^`]+)`", files):
+            found[name] = (where, set(re.findall(r"`([a-z]+)`", writers)))
+    return found
+
+
+def written(bench: Bench) -> dict[str, bytes]:
+    """The files of project and personal directory, by names that say which of the two."""
+    home = os.environ["TOOLNOTARY_HOME"]
+    named = {}
+    for path, content in bench.files.items():
+        where = f"personal/{os.path.relpath(path, home)}" if path.startswith(home) else path
+        named[where.removeprefix(f"{bench.folder}/")] = content
+    return named
+
+
+def changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def row_of(path: str) -> str:
+    """The row of the table that a file belongs to."""
+    inner = path.removeprefix("personal/")
+    return ".toolnotary/objects/" if inner.startswith(".toolnotary/objects/") else inner
+
+
+def run(bench: Bench, *arguments: str) -> None:
+    """A command in a process of its own, as hosts and people start it; how it ends is no matter here."""
+    subprocess.run(
+        [sys.executable, "-m", "toolnotary_cli", *arguments],
+        cwd=bench.folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_every_file_that_a_command_writes_stands_in_the_table(bench: Bench) -> None:
+    known, seen = table(), set()
+    bench.listing(FIND, LOSE)
+    steps = {
+        "lock": ["--server", "files", "--", *bench.launch],
+        "run": ["--lockfile", "toolnotary.lock", "--server", "files", "--", *bench.launch],
+        "approve": ["files", "listing.json"],
+        "check": ["listing.json", "--server", "files"],
+        "status": [],
+        "explain": ["files"],
+        "diff": ["toolnotary.lock#files", "listing.json"],
+        "revoke": ["files", "find"],
+        "registry": ["add-key", "a/*", "k.pub"],
+    }
+    assert bench.run("keygen", "-o", "k", "--no-passphrase")[0] == 0
+    for name, arguments in steps.items():
+        if name == "approve":
+            bench.listing(POISONED, LOSE)
+        before = written(bench)
+        if name in ("lock", "approve"):
+            assert bench.at_terminal(name, *arguments, answers=YES).code == 0
+        else:
+            run(bench, name, *arguments)
+        for path in changed(before, written(bench)):
+            assert row_of(path) in known, f"{name} wrote {path}"
+            where, writers = known[row_of(path)]
+            assert name in writers, f"{name} wrote {path}"
+            assert "personal directory" in where or not path.startswith("personal/"), path
+            seen.add((name, row_of(path)))
+    assert seen >= {
+        ("lock", "toolnotary.lock"),
+        ("lock", ".toolnotary/objects/"),
+        ("lock", "state.jsonl"),
+        ("approve", "toolnotary.lock"),
+        ("revoke", "state.jsonl"),
+        ("registry", "registry.sqlite"),
+    }
+
+
+def test_texts_that_must_not_lie_in_the_repository_lie_in_the_personal_directory(bench: Bench) -> None:
+    before = written(bench)
+    arguments = ["--no-texts", "--server", "files", "--", *bench.launch]
+    assert bench.at_terminal("lock", *arguments, answers=YES).code == 0
+    rows = {(path.startswith("personal/"), row_of(path)) for path in changed(before, written(bench))}
+    assert rows == {(False, "toolnotary.lock"), (True, ".toolnotary/objects/"), (True, "state.jsonl")}
+
+
+@pytest.mark.parametrize("variable", ["TOOLNOTARY_HOME", "XDG_DATA_HOME", "HOME"])
+@pytest.mark.skipif(sys.platform == "win32", reason="LOCALAPPDATA in their place")
+def test_the_personal_directory_is_where_the_page_says(
+    variable: str, bench: Bench, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("mine")
+    for name in ("TOOLNOTARY_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(folder))
+    bench.pin()
+    places = {"TOOLNOTARY_HOME": ".", "XDG_DATA_HOME": "toolnotary", "HOME": ".local/share/toolnotary"}
+    assert [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()] == [
+        Path(places[variable], "state.jsonl")
+    ]
