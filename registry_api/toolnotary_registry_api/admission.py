@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolnotary_registry_api.storage import Entry, NamespaceKey
+from toolnotary_registry_api.records import Entry, NamespaceKey
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import InvalidInput, Refused
 from toolnotary_verifier.escape import escape

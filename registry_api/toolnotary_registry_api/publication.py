@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolnotary_registry_api.admission import Submission, admit, key_pattern, patterns_for, place
-from toolnotary_registry_api.storage import Blob, Entry, NamespaceKey, Storage
+from toolnotary_registry_api.records import Blob, Entry, NamespaceKey
+from toolnotary_registry_api.storage import Storage
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.keys import PublicKey

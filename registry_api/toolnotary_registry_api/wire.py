@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from toolnotary_registry_api.admission import Submission
+from toolnotary_registry_api.records import Entry
 from toolnotary_registry_api.settings import Settings
-from toolnotary_registry_api.storage import Entry
 from toolnotary_verifier.canonical import parse
 from toolnotary_verifier.errors import InvalidInput
 

@@ -13,7 +13,8 @@ from toolnotary_cli.output import Output, shown
 from toolnotary_cli.reading import KEY_BYTES, about
 
 if TYPE_CHECKING:
-    from toolnotary_registry_api.storage import NamespaceKey, Storage
+    from toolnotary_registry_api.records import NamespaceKey
+    from toolnotary_registry_api.storage import Storage
 
 _SCHEMA = "https://toolnotary.dev/output/registry-keys/v1"
 
