@@ -175,7 +175,8 @@ class LookUp:
         from toolnotary_verifier.fetch import Registry
 
         self._questions += 1
-        client = Registry(self._registry, timeout=_WAIT, deadline=_DEADLINE)
+        limits = self._policy.limits
+        client = Registry(self._registry, timeout=_WAIT, deadline=_DEADLINE, limits=limits)
         project = self._files()
         found = offered(project, self._server, client, notes=self, seconds=_DEADLINE)
         self._offered = found.signed

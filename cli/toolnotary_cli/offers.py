@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused, ToolnotaryError
+from toolnotary_cli.output import shown
+from toolnotary_cli.registries import no_registry
+from toolnotary_verifier.errors import CannotTell, InvalidInput, Refused, ToolnotaryError
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Published
@@ -54,7 +56,8 @@ def offers(
         return ()
     from toolnotary_verifier.fetch import Registry
 
-    found = offered(project, server, Registry(url), notes=output)
+    client = Registry(url, limits=project.policy.limits)
+    found = offered(project, server, client, notes=output)
     if found.failure is not None:
         output.note(f"no newer version is known: {found.failure.code}: {found.failure.message}")
     return found.signed
@@ -92,7 +95,7 @@ def offered(
                 late = CannotTell("registry-unavailable", f"{client.url} takes more than {seconds:.0f} s")
                 return Offers(tuple(found), late)
             try:
-                found.append(_signed(client, server, published.version, trusted))
+                found.append(_signed(project, client, server, published.version, trusted))
             except (Refused, InvalidInput) as error:
                 notes.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
     except (Refused, CannotTell) as error:
@@ -118,15 +121,14 @@ def named_version(
 
     url = registry or project.policy.registry_url
     if url is None:
-        raise ConfigurationError(
-            "no-registry",
-            "no registry is named",
-            remedy="say --registry URL, set TOOLNOTARY_REGISTRY, or name one in toolnotary.toml",
-        )
-    return _signed(Registry(url, offline=offline), version.server, version.version, trusted)
+        raise no_registry(f"the registry that has {version.server}@{shown(version.version, limit=80)}")
+    client = Registry(url, offline=offline, limits=project.policy.limits)
+    return _signed(project, client, version.server, version.version, trusted)
 
 
-def _signed(client: "Registry", server: str, version: str, trusted: "Mapping[str, PublicKey]") -> "Signed":
+def _signed(
+    project: "Project", client: "Registry", server: str, version: str, trusted: "Mapping[str, PublicKey]"
+) -> "Signed":
     from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.verify import verify_publish
 
@@ -138,5 +140,6 @@ def _signed(client: "Registry", server: str, version: str, trusted: "Mapping[str
         at=datetime.now(UTC),
         server=server,
         version=version,
+        limits=project.policy.limits,
     )
     return Signed(verified=verified, bundle=fetched.bundle)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.fetch import PublishedVersion, Registry
     from toolnotary_verifier.keys import PublicKey
+    from toolnotary_verifier.limits import Limits
     from toolnotary_verifier.manifest import Manifest
     from toolnotary_verifier.statement import PublishPredicate
 
@@ -103,7 +104,13 @@ def _found(ask: "Callable[[], PublishedVersion]") -> "PublishedVersion | None":
 
 
 def standing(
-    paths: "tuple[Path, Path]", manifest: "Manifest", made: "Bundle", key: "PublicKey", *, at: datetime
+    paths: "tuple[Path, Path]",
+    manifest: "Manifest",
+    made: "Bundle",
+    key: "PublicKey",
+    *,
+    at: datetime,
+    limits: "Limits",
 ) -> "PublishPredicate | None":
     """What the files of an earlier run say, if they say what `made` says, at whatever time.
 
@@ -113,19 +120,14 @@ def standing(
         made: its new bundle.
         key: the signer's.
         at: now; what has expired is signed anew.
+        limits: bounds on both files; one that is too large is no earlier run's.
     """
-    from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.statement import Statement
     from toolnotary_verifier.verify import verify_publish
 
     try:
-        raw, bundle = (
-            read(path, most)
-            for path, most in zip(
-                paths, (DEFAULT_LIMITS.manifest_bytes, DEFAULT_LIMITS.bundle_bytes), strict=True
-            )
-        )
-        found = verify_publish(raw, bundle, trusted={key.key_id: key}, at=at)
+        raw, bundle = read(paths[0], limits.manifest_bytes), read(paths[1], limits.bundle_bytes)
+        found = verify_publish(raw, bundle, trusted={key.key_id: key}, at=at, limits=limits)
     except (OSError, ToolnotaryError):
         return None
     said, wanted = found.statement.predicate, Statement.parse(made.envelope.payload).predicate

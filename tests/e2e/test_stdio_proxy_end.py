@@ -227,17 +227,17 @@ def test_what_the_server_still_answers_when_the_host_hangs_up_goes_out() -> None
 def test_a_line_over_the_limit_ends_the_connection_and_nothing_of_it_passes(
     side: str, tmp_path: Path
 ) -> None:
-    limit("limits", "line-bytes", 100_000)
+    limit("limits", "line-bytes", 256 << 10)
     record = tmp_path / "record"
-    step = {"text": {"$repeat": ["x", 300_000]}}
+    step = {"text": {"$repeat": ["x", 600_000]}}
     with started({"record": str(record), "rules": [{"on": "evil", "do": [step, "silence"]}]}) as host:
         assert host.ask(1, "ping")["result"] == {}
         if side == "server":
             host.send("evil")
         else:
             with suppress(BrokenPipeError):  # nobody reads the rest
-                host.write(b"x" * 300_000)
+                host.write(b"x" * 600_000)
         assert host.ended() == 1
     assert len(host.frames) == 1
     assert b"xxx" not in record.read_bytes()
-    assert "a line of more than 100000 bytes ends the connection" in host.said
+    assert "a line of more than 262144 bytes ends the connection" in host.said

@@ -68,7 +68,8 @@ OPTIONS: Final = (
     LimitOption("limits", "manifest-bytes", "manifest_bytes", _BYTES, _KIB, 64 * _MIB),
     LimitOption("limits", "bundle-bytes", "bundle_bytes", _BYTES, _KIB, 64 * _MIB),
     LimitOption("limits", "frame-bytes", "frame_bytes", _BYTES, _KIB, _GIB),
-    LimitOption("limits", "line-bytes", "line_bytes", _BYTES, _KIB, _GIB),
+    # What is read in one go is 256 KiB at most, and a line within it is never put together.
+    LimitOption("limits", "line-bytes", "line_bytes", _BYTES, 256 * _KIB, _GIB),
     LimitOption("limits", "held-requests", "held_requests", _COUNT, 1, 100_000),
     LimitOption("limits", "held-bytes", "held_bytes", _BYTES, _KIB, _GIB),
     LimitOption("limits", "views", "views", _COUNT, 1, 1000),

@@ -64,18 +64,15 @@ _SECONDS = click.FloatRange(min=0.1, max=3600)
     "--start-timeout",
     metavar="SECONDS",
     type=_SECONDS,
-    default=30.0,
-    show_default=True,
-    help="How long a server may take to start and introduce itself.",
+    help="How long a server may take to start and introduce itself; 30, or what the policy says.",
 )
 @click.option(
     "--timeout",
     metavar="SECONDS",
     type=_SECONDS,
-    default=10.0,
-    show_default=True,
-    help="How long it may take for one list.",
+    help="How long it may take for one list; 10, or what the policy says.",
 )
+@options.policy
 @options.output
 def command(
     *,
@@ -87,8 +84,9 @@ def command(
     handed: tuple[str, ...],
     headers: tuple[str, ...],
     ca_file: Path | None,
-    start_timeout: float,
-    timeout: float,
+    start_timeout: float | None,
+    timeout: float | None,
+    policy: Path | None,
     output: Output,
 ) -> int:
     """Capture what a server says of itself, and write it as a manifest without a name.
@@ -99,14 +97,19 @@ def command(
 
     Exit code 0: written. 1: unstable. 3: the server could not be inspected. 4: its answers cannot be used.
     """
+    from toolnotary_cli.opening import open_policy, tell_unaccepted
     from toolnotary_verifier.capture import capture
     from toolnotary_verifier.files import expect_writable, replace_file
-    from toolnotary_verifier.limits import DEFAULT_LIMITS
 
     if out == Path("-"):
         raise click.UsageError("-o expects the name of a file: standard output tells the result")
     expect_writable(out)
-    limits = DEFAULT_LIMITS._replace(first_start_seconds=start_timeout, listing_seconds=timeout)
+    rules = open_policy(policy)
+    tell_unaccepted(rules, output)
+    limits = rules.limits._replace(
+        first_start_seconds=start_timeout or rules.limits.first_start_seconds,
+        listing_seconds=timeout or rules.limits.listing_seconds,
+    )
     asked = _source(source, argv, headers=headers, ca_file=ca_file, handed=frozenset(handed))
     found = capture(asked, looks=looks, limits=limits, progress=output.note)
     manifest = None

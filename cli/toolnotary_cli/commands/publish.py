@@ -35,18 +35,21 @@ def command(
     Prints the URL of the published version once the registry was seen to serve the very bytes that were sent.
     Publishing the same manifest again succeeds; a version that holds another one is never replaced.
     """
+    from toolnotary_cli.opening import open_policy, tell_unaccepted
     from toolnotary_cli.registries import registry as named
     from toolnotary_verifier.bundle import Bundle
     from toolnotary_verifier.canonical import Digest
-    from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import Manifest
 
-    client = named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
-    raw, sent = read(manifest, DEFAULT_LIMITS.manifest_bytes), read(bundle, DEFAULT_LIMITS.bundle_bytes)
+    rules = open_policy(policy)
+    tell_unaccepted(rules, output)
+    limits = rules.limits
+    client = named(registry, rules=rules, offline=offline, insecure_http=insecure_http)
+    raw, sent = read(manifest, limits.manifest_bytes), read(bundle, limits.bundle_bytes)
     with about(manifest):
-        Manifest.parse(raw)
+        Manifest.parse(raw, limits=limits)
     with about(bundle):
-        Bundle.parse(sent)
+        Bundle.parse(sent, limits=limits)
     publication = client.publish(raw, sent)
     published = publication.published
     if published.bundle != Digest.of(sent):

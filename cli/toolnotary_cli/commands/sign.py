@@ -87,34 +87,35 @@ def command(
     FILE is what `toolnotary capture -o FILE` wrote. It is a file and nothing else: whatever starts a server
     must not be able to sign. A second run for the same release keeps its number and its files.
     """
+    from toolnotary_cli.opening import open_policy, tell_unaccepted
     from toolnotary_cli.registries import registry as named
-    from toolnotary_cli.registries import registry_url
     from toolnotary_cli.releasing import place, standing, write
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.files import beside
-    from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import UnnamedManifest
     from toolnotary_verifier.statement import time_text
 
     source = _source(sources)
+    rules = open_policy(policy)
+    tell_unaccepted(rules, output)
+    limits = rules.limits
     with about(file):
-        captured = UnnamedManifest.parse(read(file, DEFAULT_LIMITS.manifest_bytes))
+        captured = UnnamedManifest.parse(read(file, limits.manifest_bytes), limits=limits)
     manifest = captured.named(
         server=server,
         version=version,
         artifacts=[artifact_of(text) for text in artifacts],
         remotes=remotes,
+        limits=limits,
     )
     before = Digest.from_text(supersedes) if supersedes else None
     if sequence is None:
         found = place(
-            manifest, lambda: named(registry, policy=policy, offline=offline, insecure_http=insecure_http)
+            manifest, lambda: named(registry, rules=rules, offline=offline, insecure_http=insecure_http)
         )
         sequence, before = found.sequence, before or found.supersedes
-    else:
-        registry_url(registry, policy=policy)  # a policy that is named is read, whatever it is needed for
     signing = _key(key)
     now = datetime.now(UTC).replace(microsecond=0)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
@@ -129,7 +130,7 @@ def command(
     )
     base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
     paths = beside(base, ".manifest.json"), beside(base, ".sigstore.json")
-    kept = None if force else standing(paths, manifest, bundle, signing.public, at=now)
+    kept = None if force else standing(paths, manifest, bundle, signing.public, at=now, limits=limits)
     if kept is None:
         write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
     else:

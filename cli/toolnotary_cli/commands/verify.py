@@ -66,17 +66,17 @@ def command(
     from toolnotary_cli.proof import contained, document, lines, passes
     from toolnotary_cli.source import one
     from toolnotary_verifier.bundle import Bundle
-    from toolnotary_verifier.limits import DEFAULT_LIMITS
     from toolnotary_verifier.manifest import Manifest
     from toolnotary_verifier.verify import verify_publish
 
-    raw, signed = read(manifest, DEFAULT_LIMITS.manifest_bytes), read(bundle, DEFAULT_LIMITS.bundle_bytes)
-    with about(manifest):
-        named = Manifest.parse(raw).server
-    with about(bundle):
-        Bundle.parse(signed)
     rules = open_policy(policy)
     tell_unaccepted(rules, output)
+    limits = rules.limits
+    raw, signed = read(manifest, limits.manifest_bytes), read(bundle, limits.bundle_bytes)
+    with about(manifest):
+        named = Manifest.parse(raw, limits=limits).server
+    with about(bundle):
+        Bundle.parse(signed, limits=limits)
     # Which keys count depends on the name in bytes that nobody verified yet: a lie here picks another name's
     # keys, and then the statement must be theirs.
     trusted = _given(keys) if keys else rules.signers_for(named)
@@ -89,6 +89,7 @@ def command(
         at=datetime.now(UTC),
         server=server,
         version=version,
+        limits=limits,
     )
     _refuse_revoked(verified, rules)
     judgements: list[tuple[str, Judgement]] = []
