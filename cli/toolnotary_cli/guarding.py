@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolnotary_cli import places
-from toolnotary_cli.opening import open_project
+from toolnotary_cli.opening import on_policy_alone, open_project
 from toolnotary_cli.recording import Recorder
 from toolnotary_verifier import process
 from toolnotary_verifier.decide import decide
@@ -67,6 +67,8 @@ def guard(
     shown = name or Path(argv[0]).name
     log = Log(shown)
     recorder = Recorder(project, launch, name, log)
+    if pins.unrecorded:
+        log.line(on_policy_alone(project, [shown]))
     recorder.remember(pins)
 
     def judge(surface: Surface) -> Judgement:

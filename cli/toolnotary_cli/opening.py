@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opening the files that a command works with, where `places` finds them."""
 
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from toolnotary_cli.output import Output
     from toolnotary_verifier.policy import Policy
     from toolnotary_verifier.project import Project
+    from toolnotary_verifier.state import State
 
 
 def open_project(
@@ -47,6 +50,7 @@ def open_project(
         project_policy=files.project,
         accept_project=accept_project,
     )
+    tell_torn(project.state)
     personal = places.lockfile(None, project=False)
     if server is None or lockfile is not None or found == personal or project.lockfile.named(server):
         return project
@@ -71,8 +75,45 @@ def open_policy(policy: Path | None) -> "Policy":
         return Policy.load(personal=files.personal, project=None)
     from toolnotary_verifier.state import State
 
-    accepted = State.load(places.state_file()).history.values
-    return Policy.load(personal=files.personal, project=files.project, accepted=accepted)
+    state = State.load(places.state_file())
+    tell_torn(state)
+    return Policy.load(personal=files.personal, project=files.project, accepted=state.history.values)
+
+
+def tell_torn(state: "State") -> None:
+    """Say that the state's last line was cut off, and so does not count."""
+    if state.torn is not None:
+        _tell_torn(state.path, state.torn)
+
+
+@cache
+def _tell_torn(path: Path, number: int) -> None:
+    """Once in a process: `run` opens its files again while it runs."""
+    from toolnotary_cli.telling import say
+    from toolnotary_verifier.escape import escape
+
+    where = f"{escape(str(path), limit=300)}, line {number}"
+    say(
+        f"{where}: it was cut off while it was written, and counts as never written; the next record takes"
+        " its place. If nothing was interrupted, restore the file from a backup"
+    )
+
+
+def on_policy_alone(project: "Project", servers: Iterable[str]) -> str:
+    """The line that tells of signed pins which count although nothing is recorded about their servers.
+
+    Args:
+        project: the files.
+        servers: their names; those whose pins are `unrecorded`.
+    """
+    from toolnotary_cli.wording import enumerated
+    from toolnotary_verifier.escape import escape
+
+    where = escape(str(project.state.path), limit=300)
+    return (
+        f"nothing is recorded in {where} about {enumerated(servers)}: what is pinned counts by your policy"
+        " alone, and neither an older version nor a withdrawal would be noticed"
+    )
 
 
 def tell_unaccepted(policy: "Policy", output: "Output") -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/spec/state.md: the user's state forgets nothing, closes when it is corrupt, and is never laxer."""
+"""docs/spec/state.md: the user's state forgets nothing, closes when it is corrupt, and knows what was cut off."""
 
 import os
 import subprocess
@@ -202,6 +202,7 @@ def test_an_append_that_was_cut_off_counts_as_never_written_and_the_next_one_men
         path.write_bytes(raw[:cut])
         state = State.load(path)
         complete = raw[:cut].endswith(b"}") or raw[:cut].endswith(b"\n")
+        assert (state.torn is None) is complete
         if cut < len(first) - 1:
             assert not state.knows(SERVER)
         elif complete and cut >= len(raw) - 1:
@@ -219,6 +220,7 @@ def test_a_file_that_was_cut_off_before_its_first_line_ended_is_a_new_file(path:
     header = whole(path).split(b"\n")[0]
     for cut in range(len(header)):
         path.write_bytes(header[:cut])
+        assert State.load(path).torn == (1 if cut else None)
         assert State.load(path).append(accepted())
         assert State.load(path).knows(SERVER)
 

@@ -140,6 +140,7 @@ def _signed(
         signer=unpinned.signer or signer,
         sequence=max(unpinned.sequence or 0, verified.sequence),
         known=True,
+        unrecorded=not unpinned.known and not project.accept_project,
     )
     if pins.signer != signer:
         detail = f"signed by {signer}, accepted was {pins.signer}"

@@ -113,6 +113,8 @@ class Pins(NamedTuple):
         known: whether this user ever decided anything about the server; then nothing is a first sight.
         revoked: digests of definitions and manifests that were withdrawn.
         unaccepted: what the lockfile pins without the user's acceptance; it is not in `profiles`.
+        unrecorded: whether `profiles` count by policy alone, since nothing was ever recorded of the server:
+            no older version and no withdrawal of before can be noticed.
     """
 
     profiles: tuple[KnownProfile, ...] = ()
@@ -123,6 +125,7 @@ class Pins(NamedTuple):
     known: bool = False
     revoked: frozenset[Digest] = frozenset()
     unaccepted: frozenset[tuple[Kind, str, Digest]] = frozenset()
+    unrecorded: bool = False
 
     def digest(self) -> Digest:
         """Identifies what the server is held to: an outcome that was recorded for other pins says nothing.

@@ -6,15 +6,16 @@ lock, flushed to the disk before a change counts, and writable by its owner alon
 closes the gate: nothing falls back to another file or to an empty history.
 
 A write that was interrupted leaves a last line without its line feed. Nobody was told that such an event took
-place, so the fragment counts as never written, and the next append removes it. Any other line that cannot be
-read is corruption.
+place, so the fragment counts as never written, and the next append removes it. Who loads the state tells it,
+since it may be the work of somebody who wants an event forgotten. Any other line that cannot be read is
+corruption.
 """
 
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self
 
 from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, canonical_bytes, parse_message
 from toolnotary_verifier.definition import Kind
@@ -30,7 +31,8 @@ _HEADER: Final = canonical_bytes({"schema": SCHEMA}) + b"\n"
 _EVENT_START: Final = b'{"at":"'  # "at" sorts before every other member of an event
 _MAX_LINE_BYTES = 32 << 20  # one event names every definition of a listing
 _RESTORE = (
-    "restore it from a backup; deleting it makes every server unknown again, and asks for all approvals"
+    "restore it from a backup; deleting it forgets what was accepted, declined and withdrawn, and which"
+    " version was the newest"
 )
 
 
@@ -40,11 +42,14 @@ class State:
     Attributes:
         path: the file.
         history: what its events add up to.
+        torn: the number of its last line, where that was cut off and so counts as never written; else None.
+            Whoever loads the file tells it (docs/spec/state.md).
     """
 
-    def __init__(self, path: Path, history: History) -> None:
+    def __init__(self, path: Path, history: History, *, torn: int | None = None) -> None:
         self.path = path
         self.history = history
+        self.torn = torn
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -63,7 +68,8 @@ class State:
         except OSError as error:
             why = (error.strerror or "cannot be read").lower()
             raise ConfigurationError("state-unreadable", f"{escape(str(path), limit=300)}: {why}") from None
-        return cls(path, _fold(path, raw)[0])
+        folded = _fold(path, raw)
+        return cls(path, folded.history, torn=folded.torn)
 
     def append(
         self,
@@ -108,7 +114,7 @@ class State:
 
     def _append(self, file: BinaryIO, lines: bytes, unless: Callable[[History], bool] | None) -> bool:
         raw = file.read()
-        self.history, whole = _fold(self.path, raw)
+        self.history, whole, _ = _fold(self.path, raw)
         if unless is not None and unless(self.history):
             return False
         content = (b"" if whole else _HEADER) + lines
@@ -122,7 +128,7 @@ class State:
         except OSError:
             file.truncate(whole)
             raise
-        self.history = _fold(self.path, raw[:whole] + content)[0]
+        self.history = _fold(self.path, raw[:whole] + content).history
         return True
 
     def accepts(self, server: str, launch: Digest, kind: Kind, name: str, digest: Digest) -> bool:
@@ -173,8 +179,15 @@ def _own(path: Path, file: BinaryIO) -> None:
         )
 
 
-def _fold(path: Path, raw: bytes) -> tuple[History, int]:
-    """The history in these bytes, and how many of them are whole lines."""
+class _Folded(NamedTuple):
+    """The history in a file's bytes, how many of them are whole lines, and the number of a torn one."""
+
+    history: History
+    whole: int
+    torn: int | None
+
+
+def _fold(path: Path, raw: bytes) -> _Folded:
     history = History()
     whole = 0
     lines = raw.split(b"\n")
@@ -185,14 +198,14 @@ def _fold(path: Path, raw: bytes) -> tuple[History, int]:
         event = _event(line)
         if event is None:
             if last and _is_torn(line, first=number == 1):
-                break
+                return _Folded(history, whole, number)
             raise _corrupt(path, number, "not one JSON object in canonical form")
         try:
             _take(history, number, event)
         except InvalidInput as error:
             raise _corrupt(path, number, error.message) from None
         whole += len(line) + (0 if last else 1)
-    return history, whole
+    return _Folded(history, whole, None)
 
 
 def _is_torn(line: bytes, *, first: bool) -> bool:

@@ -71,6 +71,7 @@ def command(
         rows = [look.at(sources.one(source, argv), server)]
     else:
         rows = look.at_entries(server, start=start)
+    look.tell_unrecorded()
     output.result(_document(rows), list(_lines(rows)))
     return exit_code(rows)
 
@@ -83,6 +84,14 @@ class _Look:
         self._registry = registry
         self._offline = offline
         self._output = output
+        self._unrecorded: list[str] = []
+
+    def tell_unrecorded(self) -> None:
+        """Say once of which servers nothing is recorded although their pins count."""
+        from toolnotary_cli.opening import on_policy_alone
+
+        if self._unrecorded:
+            self._output.note(on_policy_alone(self._project, self._unrecorded))
 
     def at(self, source: "Source", server: str | None) -> "Row":
         """The row of what stands on the command line; a file that is not valid ends the command."""
@@ -175,6 +184,8 @@ class _Look:
         from toolnotary_verifier.pinning import load_pins
 
         pins = load_pins(self._project, server=server, launch=seen.launch)
+        if pins.unrecorded:
+            self._unrecorded.append(server)
         judgement = decide(server, seen.surface, pins, policy=self._project.policy)
         if judgement.objections:
             # Only now is it worth asking whether a version that the publisher signed explains what changed.

@@ -61,11 +61,14 @@ def _project(server: str, lockfile: Path | None, policy: Path | None) -> "Projec
 
 def _load(lockfile: Path, files: "PolicyFiles") -> "Project":
     from toolnotary_cli import places
+    from toolnotary_cli.opening import tell_torn
     from toolnotary_verifier.project import Project
 
-    return Project.load(
+    project = Project.load(
         lockfile=lockfile,
         state=places.state_file(),
         personal_policy=files.personal,
         project_policy=files.project,
     )
+    tell_torn(project.state)
+    return project
