@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from toolnotary_cli import exits
 from toolnotary_cli.output import Look, shown, styled
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
+from toolnotary_verifier.escape import visible
 from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
 
 _LOOKS: Final[dict[Outcome, Look]] = {
@@ -50,8 +51,18 @@ class Row(NamedTuple):
             code = exits.UNREACHED if self.error is None else self.error.exit_code
             # What a live server answers can be invalid in itself; a file that we keep must not be.
             return exits.UNREACHED if isinstance(self.error, InvalidInput) and not self.is_ours else code
-        objects = self.outcome is Outcome.DRIFT or bool(self.judgement.objections)
+        # A server that nobody pinned is never fine, also while it shows nothing: its name may be misspelled.
+        objects = self.outcome is not Outcome.VERIFIED or bool(self.judgement.objections)
         return exits.OBJECTION if objects else exits.FINE
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the error; empty where there is none."""
+        if self.error is None:
+            return ""
+        from toolnotary_cli.remedies import REMEDIES
+
+        return self.error.remedy or REMEDIES.get(self.error.code, "")
 
     @property
     def is_ours(self) -> bool:
@@ -84,8 +95,14 @@ def row_document(row: Row) -> dict[str, object]:
         "server": row.server,
         "launch": row.launch or None,
         "outcome": row.outcome.value,
-        "error": None if row.error is None else {"code": row.error.code, "message": row.error.message},
+        "error": None,
     }
+    if row.error is not None:
+        document["error"] = {
+            "code": row.error.code,
+            "message": row.error.message,
+            "remedy": row.remedy or None,
+        }
     if row.judgement is not None:
         document |= {
             "changeSet": row.judgement.change_set,
@@ -112,10 +129,10 @@ def row_lines(row: Row) -> Iterator[str]:
     """One server for people: its state first, then what is not as pinned, then what to do."""
     state = styled(f"{row.outcome.value:<13}", _LOOKS[row.outcome])
     if row.judgement is None:
-        why = "" if row.error is None else f"{row.error.code}: {shown(row.error.message, limit=400)}"
+        why = "" if row.error is None else f"{row.error.code}: {visible(row.error.message, limit=400)}"
         yield f"{state} {shown(row.server)}  {why}"
-        if row.error is not None and row.error.remedy:
-            yield f"  {shown(row.error.remedy, limit=400)}"
+        if row.remedy:
+            yield f"  {visible(row.remedy, limit=400)}"
         return
     told = ", ".join(f"{count} {reason.value}" for reason, count in row.judgement.counts.items())
     yield f"{state} {shown(row.server)}  {told or 'nothing shown'}"

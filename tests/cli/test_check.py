@@ -90,6 +90,21 @@ def test_a_published_version_is_judged_like_any_other_source(
     assert (code, result["servers"][0]["error"]["code"]) == (2, "source-part")
 
 
+def test_a_server_that_nobody_pinned_is_never_fine(bench: Bench) -> None:
+    """Also where it shows nothing: a misspelled name must not pass in continuous integration."""
+    code, result = bench.json("check", bench.listing(), "--server", "flies")
+    assert (code, result["servers"][0]["outcome"]) == (1, "unpinned")
+
+
+def test_what_to_do_about_a_server_that_could_not_be_judged_is_told(bench: Bench) -> None:
+    bench.pin()
+    bench.shows(rules=[{"on": "start", "do": [{"exit": 3}]}])
+    code, result = bench.json("check", "--start")
+    error = result["servers"][0]["error"]
+    assert (code, error["code"]) == (3, "server-ended")
+    assert f"  {error['remedy']}\n" in bench.run("check", "--start")[1]
+
+
 def test_a_saved_listing_needs_the_name_of_its_server(bench: Bench) -> None:
     code, _, err = bench.run("check", bench.listing(FIND))
     assert code == 2

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
 
 SCHEMA: Final = "https://toolnotary.dev/output/check/v1"
+_EXPECTED: Final = "give a saved listing, a URL or a command behind --; --server NAME names a pinned server"
 
 
 @click.command(cls=TrailingCommand)
@@ -68,7 +69,7 @@ def command(
     tell_unaccepted(project.policy, output)
     look = _Look(project, registry=registry, offline=offline, output=output)
     if source is not None or argv:
-        rows = [look.at(sources.one(source, argv), server)]
+        rows = [look.at(sources.one(source, argv, expected=_EXPECTED), server)]
     else:
         rows = look.at_entries(server, start=start)
     look.tell_unrecorded()
