@@ -279,13 +279,17 @@ READING = {
 ASKING = {"approve a command", "approve a version", "sign"}
 
 
+def signer(publisher: Publisher) -> str:
+    """The rule of a policy that lets this publisher sign."""
+    return f'[[signers]]\nservers = "io.github.acme/*"\nkey = """\n{publisher.pem.decode()}"""\n'
+
+
 @pytest.fixture
 def published(bench: Bench, sqlite_registry: RunningRegistry) -> RunningRegistry:
     """A registry with versions of two tools, one of them pinned; this person's policy names their signer."""
     publisher = Publisher()
     sqlite_registry.claim(publisher)
-    rule = f'[[signers]]\nservers = \'io.github.acme/*\'\nkey = """\n{publisher.pem.decode()}"""\n'
-    (home() / "toolnotary.toml").write_text(rule, encoding="utf-8")
+    (home() / "toolnotary.toml").write_text(signer(publisher), encoding="utf-8")
     bench.listing(FIND, LOSE, name="two.json")
     bench.listing(FIND, name="one.json")
 
@@ -328,6 +332,30 @@ def test_a_limit_reaches_every_command_that_reads_what_others_wrote(
     code, out, err = bench.run(*words)
     assert code != 0
     assert "2 names, at most 1 are" in out + err or "2 entries, at most 1 are" in out + err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check one.json --server io.github.acme/third --registry URL",
+        "lock io.github.acme/third@1.0.0 --registry URL --yes -- other",
+        "diff io.github.acme/third@1.0.0 one.json --registry URL",
+    ],
+    ids=lambda words: words.split()[0],
+)
+def test_of_what_a_registry_serves_no_more_is_read_than_the_limit(
+    bench: Bench, published: RunningRegistry, words: str
+) -> None:
+    policy = (home() / "toolnotary.toml").read_text(encoding="utf-8")
+    publisher = Publisher()
+    (home() / "toolnotary.toml").write_text(policy + signer(publisher), encoding="utf-8")
+    published.claim(publisher, "io.github.acme/third")
+    third = publisher.release(server="io.github.acme/third", description=2 * LONG)
+    Registry(published.url).publish(third.manifest, third.bundle)
+    limit("limits.manifest-bytes", 1024)
+    told = "".join(bench.run(*(published.url if word == "URL" else word for word in words.split()))[1:])
+    assert "registry-answer" in told
+    assert "more than 1024 bytes" in told
 
 
 @pytest.mark.parametrize("words", ["diff toolnotary.lock#files one.json", "diff one.json one.json"])

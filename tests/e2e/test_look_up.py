@@ -193,6 +193,20 @@ def test_a_version_of_another_artifact_is_not_pinned(bench: Bench, sqlite_regist
     assert bench.entries == []
 
 
+def test_of_what_the_registry_serves_no_more_is_read_than_the_policy_allows(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    bench.publish(sqlite_registry, bench.signed("1.0.0", [{**OLD[0], "description": "x" * 2000}, *OLD[1:]]))
+    bench.trust(sqlite_registry.url, more="[limits]\nmanifest-bytes = 1024\n")
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == []
+        said = host.wait_said("more than 1024 bytes")
+        assert host.end() == 0
+    assert "no newer version is known" in said
+    assert bench.entries == []
+
+
 @pytest.mark.parametrize("how", ["nobody", "another", "prompt"])
 def test_what_no_signer_of_the_policy_signed_or_policy_leaves_to_a_person_stays_blocked(
     bench: Bench, sqlite_registry: RunningRegistry, how: str
