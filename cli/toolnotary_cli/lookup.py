@@ -178,7 +178,7 @@ class LookUp:
         limits = self._policy.limits
         client = Registry(self._registry, timeout=_WAIT, deadline=_DEADLINE, limits=limits)
         project = self._files()
-        found = offered(project, self._server, client, notes=self, seconds=_DEADLINE)
+        found = offered(project, self._server, client, notes=self)
         self._offered = found.signed
         if found.failure is not None and found.failure.code != "not-in-registry":
             self.note(f"no newer version is known: {found.failure.message} ({found.failure.code})")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed manifests that a registry offers for a server, judged before anything is made of them."""
 
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
 
 _NEWEST: Final = 8  # versions that are looked at: a server that changed is rarely further behind
-_SECONDS: Final = 60.0
 
 
 class Notes(Protocol):
@@ -40,40 +38,35 @@ class Offers(NamedTuple):
     failure: ToolnotaryError | None = None
 
 
-def offers(
-    project: "Project", server: str, *, registry: str | None, offline: bool, output: Notes
-) -> "tuple[Signed, ...]":
-    """The newest versions of `server` whose signatures verify under the user's policy.
+def offers(project: "Project", server: str, *, registry: str | None, offline: bool, output: Notes) -> Offers:
+    """What the registry in force offers for `server`; what kept a version out, or its answer, is told.
 
-    None where no registry is named, with `--offline`, or where the registry has nothing that verifies; what
-    kept a version out is told on stderr.
+    Nothing where no registry is named, with `--offline`, or where the registry has nothing that verifies.
 
     Raises:
         ConfigurationError: `registry-url`, `policy-key`.
     """
     url = registry or project.policy.registry_url
     if url is None or offline:
-        return ()
+        return Offers()
     from toolnotary_verifier.fetch import Registry
 
     client = Registry(url, limits=project.policy.limits)
     found = offered(project, server, client, notes=output)
     if found.failure is not None:
         output.note(f"no newer version is known: {found.failure.code}: {found.failure.message}")
-    return found.signed
+    return found
 
 
-def offered(
-    project: "Project", server: str, client: "Registry", *, notes: Notes, seconds: float = _SECONDS
-) -> Offers:
+def offered(project: "Project", server: str, client: "Registry", *, notes: Notes) -> Offers:
     """What a registry offers for `server`; versions that do not count are told.
 
     Args:
         project: whose policy says who may sign.
         server: the name that the user gave it.
-        client: the registry; nothing is opened where nobody may sign for this name.
+        client: the registry, whose deadline is one for all of it; nothing is opened where nobody may sign for
+            this name.
         notes: where people are told.
-        seconds: no version is begun after that long.
 
     Raises:
         ConfigurationError: `policy-key`.
@@ -88,16 +81,13 @@ def offered(
     if not trusted:
         return Offers()
     found: list[Signed] = []
-    end = time.monotonic() + seconds
     try:
-        for published in client.versions(server)[:_NEWEST]:
-            if time.monotonic() > end:
-                late = CannotTell("registry-unavailable", f"{client.url} takes more than {seconds:.0f} s")
-                return Offers(tuple(found), late)
-            try:
-                found.append(_signed(project, client, server, published.version, trusted))
-            except (Refused, InvalidInput) as error:
-                notes.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
+        with client.session() as session:
+            for published in session.versions(server)[:_NEWEST]:
+                try:
+                    found.append(_signed(project, session, server, published.version, trusted))
+                except (Refused, InvalidInput) as error:
+                    notes.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
     except (Refused, CannotTell) as error:
         return Offers(tuple(found), error)
     return Offers(tuple(found))

@@ -2,14 +2,20 @@
 """`toolnotary check`: each server in one state, nothing written, nothing started unasked."""
 
 import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from forge import surface
+from forge import PUBLISHER, surface
 from pinned_servers import FIND, LOSE, POISONED, Bench, bench
+from servers.impostor import Impostor, answering, json_response, problem
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
 
+from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.fetch import Registry
 from toolnotary_verifier.manifest import Profile, UnnamedManifest
 
@@ -293,3 +299,56 @@ def test_what_a_server_calls_its_tools_is_escaped(bench: Bench) -> None:
     assert code == 1
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@contextmanager
+def slow_registry(policy: str, *servers: str) -> Iterator[Impostor]:
+    """A registry that lists eight versions of each server at once, and takes its time for each of them."""
+    key = PUBLISHER.public
+    signers = f'[[signers]]\nservers = "io.github.acme/*"\nkey = """{key.to_pem().decode()}"""\n'
+    versions = [
+        {
+            "server": server,
+            "version": f"{number}.0.0",
+            "sequence": number,
+            "manifest": Digest.of(b"manifest"),
+            "bundle": Digest.of(b"bundle"),
+            "signer": f"key:{key.key_id}",
+        }
+        for server in servers
+        for number in range(8, 0, -1)
+    ]
+    gone = threading.Event()
+
+    def answer(target: str, connection: socket.socket) -> None:
+        server = target.removeprefix("/v1/servers/").partition("/versions")[0]
+        if target.endswith("/versions"):
+            listed = [one for one in versions if one["server"] == server]
+            connection.sendall(json_response({"versions": listed}))
+        else:
+            gone.wait(0.2)
+            connection.sendall(problem(404, "not-in-registry"))
+
+    with answering(answer) as impostor:
+        Path(policy).write_text(f'[registry]\nurl = "{impostor.url}"\n{signers}', encoding="utf-8")
+        yield impostor
+        gone.set()
+
+
+def test_a_slow_registry_is_given_up_once_for_all_versions_and_all_servers(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = ("io.github.acme/one", "io.github.acme/two")
+    for server in servers:
+        bench.pin(server)
+    bench.shows(POISONED, LOSE)
+    defaults = Registry.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "deadline", 0.5)
+    with slow_registry("slow.toml", *servers) as impostor:
+        code, out, err = bench.run("check", "--start", "--policy", "slow.toml")
+    assert (code, out.count("changed: tool find")) == (1, 2)
+    assert err.count("no newer version is known: registry-unreachable") == 1, err
+    assert err.count("the registry is not asked again") == 1
+    assert sum(asked.split()[1].endswith("/versions") for asked in impostor.asked) == 1
+    assert len(impostor.asked) <= 4

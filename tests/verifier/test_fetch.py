@@ -420,6 +420,46 @@ def test_a_registry_that_drips_byte_after_byte_is_given_up_in_all(start: bytes) 
     assert failed.value.code == "registry-unreachable"
 
 
+def test_all_calls_of_a_session_share_one_deadline() -> None:
+    """Else a registry that is slow each time could be waited for as often as it lists versions."""
+    gone = threading.Event()
+
+    def slowly(_target: str, connection: socket.socket) -> None:
+        gone.wait(0.1)
+        connection.sendall(problem(404, "not-in-registry"))
+
+    def ask_twenty_times(session: Registry) -> None:
+        for _ in range(20):
+            with contextlib.suppress(Refused):
+                session.version(SERVER, "1.0.0")
+
+    with answering(slowly) as impostor:
+        with Registry(impostor.url, timeout=5, deadline=0.45).session() as session:
+            with pytest.raises(CannotTell) as failed:
+                ask_twenty_times(session)
+            gone.set()
+        assert len(impostor.asked) <= 5
+    assert failed.value.code == "registry-unreachable"
+
+
+def test_the_calls_of_a_session_use_one_connection_and_an_answer_that_fails_spoils_no_other(
+    sqlite_registry: RunningRegistry, publisher: Publisher
+) -> None:
+    release = publisher.release("1.0.0")
+    registry = Registry(sqlite_registry.url)
+    registry.publish(release.manifest, release.bundle)
+    with registry.session() as session:
+        assert session.versions(SERVER)[0].manifest == release.digest
+        connections = set(sqlite_registry.connections)
+        with pytest.raises(CannotTell):
+            session.blob(release.digest, max_bytes=10)
+        assert session.manifest(SERVER, "1.0.0").manifest == release.manifest
+        with pytest.raises(Refused):
+            session.version(SERVER, "2.0.0")
+        assert session.manifest(SERVER, "1.0.0").bundle == release.bundle
+    assert len(connections) == 1
+
+
 def test_an_answer_that_breaks_off_is_no_answer() -> None:
     def break_off(_target: str, connection: socket.socket) -> None:
         connection.sendall(response(b"x" * 1000)[:-500])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/spec/state.md: the user's state forgets nothing, closes when it is corrupt, and knows what was cut off."""
+"""docs/spec/state.md: the user's state forgets nothing, closes when it is corrupt, knows what was cut off."""
 
 import os
 import subprocess

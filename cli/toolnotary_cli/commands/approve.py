@@ -86,7 +86,7 @@ def command(
         return exits.OBJECTION
     seen, launch = looked
     pins = load_pins(project, server=server, launch=launch)
-    signed = offers(project, server, registry=registry, offline=offline, output=output)
+    signed = offers(project, server, registry=registry, offline=offline, output=output).signed
     candidates = [one.verified for one in signed]
     judgement = decide(server, seen.surface, pins, policy=project.policy, candidates=candidates)
     _refuse_other(judgement, digest)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.project import Project
+    from toolnotary_verifier.verify import VerifiedManifest
 
 SCHEMA: Final = "https://toolnotary.dev/output/check/v1"
 _EXPECTED: Final = "give a saved listing, a URL or a command behind --; --server NAME names a pinned server"
@@ -86,6 +87,7 @@ class _Look:
         self._offline = offline
         self._output = output
         self._unrecorded: list[str] = []
+        self._is_given_up = False
 
     def tell_unrecorded(self) -> None:
         """Say once of which servers nothing is recorded although their pins count."""
@@ -179,7 +181,6 @@ class _Look:
             return Row(server=server, launch=launch, error=error)
 
     def _judged(self, server: str, seen: "Seen", launch: str) -> "Row":
-        from toolnotary_cli.offers import offers
         from toolnotary_cli.verdicts import Row
         from toolnotary_verifier.decide import decide
         from toolnotary_verifier.pinning import load_pins
@@ -190,15 +191,26 @@ class _Look:
         judgement = decide(server, seen.surface, pins, policy=self._project.policy)
         if judgement.objections:
             # Only now is it worth asking whether a version that the publisher signed explains what changed.
-            offered = offers(
-                self._project, server, registry=self._registry, offline=self._offline, output=self._output
-            )
+            offered = self._offered(server)
             if offered:
-                candidates = [signed.verified for signed in offered]
                 judgement = decide(
-                    server, seen.surface, pins, policy=self._project.policy, candidates=candidates
+                    server, seen.surface, pins, policy=self._project.policy, candidates=offered
                 )
         return Row(server=server, launch=launch, judgement=judgement)
+
+    def _offered(self, server: str) -> "list[VerifiedManifest]":
+        """What the registry offers; one that did not answer in its time is not waited for again."""
+        from toolnotary_cli.offers import offers
+        from toolnotary_verifier.errors import CannotTell
+
+        if self._is_given_up:
+            self._output.note(f"{server}: the registry is not asked again, since it did not answer before")
+            return []
+        found = offers(
+            self._project, server, registry=self._registry, offline=self._offline, output=self._output
+        )
+        self._is_given_up = isinstance(found.failure, CannotTell)
+        return [signed.verified for signed in found.signed]
 
 
 def _document(rows: "Sequence[Row]") -> dict[str, object]:

@@ -88,6 +88,13 @@ class Exchange:
 
     def _ask(self, method: str, path: str, body: bytes | None, max_bytes: int) -> tuple[Answer, str]:
         try:
+            return self._answer(method, path, body, max_bytes)
+        except BaseException:
+            self._connection.close()  # what is left of this answer must not be read as the next one
+            raise
+
+    def _answer(self, method: str, path: str, body: bytes | None, max_bytes: int) -> tuple[Answer, str]:
+        try:
             response = self._connection.ask(method, path, body)
             content = response.read(max_bytes + 1)
         except OSError as error:

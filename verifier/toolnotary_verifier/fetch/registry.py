@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be asked of a registry: versions, signed manifests, objects by digest, and to publish.
 
-Every call ends within its deadline. "The registry says no" (`Refused`) and "there is no answer that counts"
-(`CannotTell`: down, slow, overloaded, a login page in its place) stay apart.
+Every call ends within its deadline, and all calls of a session within one. "The registry says no" (`Refused`)
+and "there is no answer that counts" (`CannotTell`: down, slow, overloaded, a login page in its place) stay
+apart.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import CannotTell, Refused
@@ -55,7 +57,7 @@ class Registry:
         Args:
             url: its base URL.
             timeout: the longest single wait for the network, in seconds.
-            deadline: the most that one call may take in all, in seconds.
+            deadline: the most that one call, or all calls of one session, may take, in seconds.
             offline: open no socket: every call ends in `offline`.
             insecure_http: accept plain http to other machines.
             limits: bounds on manifests and bundles.
@@ -69,6 +71,19 @@ class Registry:
         self._deadline = deadline
         self._offline = offline
         self._limits = limits
+        self._shared: Exchange | None = None
+
+    @contextmanager
+    def session(self) -> Iterator[Self]:
+        """This registry for calls that belong together: one connection, and one deadline for all of them.
+
+        Raises:
+            CannotTell: `offline`.
+        """
+        with self._exchange() as exchange:
+            within = copy(self)
+            within._shared = exchange  # noqa: SLF001 - its own copy
+            yield within
 
     @property
     def url(self) -> str:
@@ -200,6 +215,9 @@ class Registry:
 
     @contextmanager
     def _exchange(self) -> Iterator["Exchange"]:
+        if self._shared is not None:
+            yield self._shared
+            return
         if self._offline:
             message = f"{self._origin} was not asked: nothing is asked for offline"
             raise CannotTell("offline", message, remedy="leave --offline out, or fetch it first")
