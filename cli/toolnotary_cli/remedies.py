@@ -38,7 +38,7 @@ REMEDIES: Final = {
     "batch": _SERVER,
     "http-status": "check the URL, and what the server needs to be asked",
     "session-ended": "ask it again",
-    "unauthorized": "give its credentials: toolnotary capture --header NAME=VARIABLE",
+    "unauthorized": "give its credentials; toolnotary capture takes them with --header NAME=VARIABLE",
     "not-http": "check that the URL is that of an MCP endpoint",
     "session-id": _SERVER,
     "protocol-version": "upgrade the server or toolnotary",

@@ -23,7 +23,7 @@ from toolnotary_verifier.verify import VerifiedManifest, verify_publish
 # A server's name (see `naming`), or its namespace with `*` for whatever follows the slash.
 _PATTERN = re.compile(r"[a-zA-Z0-9.-]+/\*")
 _MAX_PATTERN = 200
-_ADD_KEY = "the operator registers one: toolnotary registry add-key"
+_ADD_KEY = "the operator registers one: toolnotary registry add-key 'NAMESPACE/*' KEY.pub"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

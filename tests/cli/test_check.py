@@ -90,6 +90,8 @@ def test_a_published_version_is_judged_like_any_other_source(
         assert (code, result["servers"][0]["counts"]) == (1, {"added": 1, "missing": 2})
     code, result = bench.json("check", source, "--server", "files")
     assert (code, result["servers"][0]["error"]["code"]) == (2, "no-registry")
+    code, result = bench.json("check", source, "--registry", sqlite_registry.url)
+    assert (code, result["servers"][0]["server"], result["servers"][0]["outcome"]) == (1, SERVER, "unpinned")
     code, result = bench.json(
         "check", f"{source}#nope", "--server", "files", "--registry", sqlite_registry.url
     )

@@ -17,9 +17,11 @@ import pytest
 from conftest import ROOT
 from pinned_servers import FIND, Bench, bench
 
+from toolnotary_cli import exits
 from toolnotary_cli.main import COMMANDS, toolnotary
 from toolnotary_cli.remedies import REMEDIES
 from toolnotary_cli.telling import wants_json
+from toolnotary_verifier.errors import Refused
 
 __all__ = ["bench"]
 
@@ -338,3 +340,56 @@ def test_every_option_of_every_command_that_a_message_or_a_page_names_exists() -
                     wrong.append((where, " ".join(words), option))
     assert sum(map(len, lines.values())) > 100
     assert wrong == []
+
+
+def test_every_command_line_that_a_message_tells_to_run_is_one() -> None:
+    """What follows a colon is to be typed; NAME, FILE and the like stand for the reader's own."""
+    told: set[str] = set()
+    for _, tree in _trees():
+        for text in _texts(tree):
+            found = re.finditer(rf": toolnotary ((?:{'|'.join(COMMANDS)})\b[^;,\n]*)", text)
+            told |= {met[1].strip() for met in found}
+    wrong = {}
+    for line in sorted(told):
+        words = line.replace("NAMENAME", "NAME").split()
+        try:
+            _parsed(words)
+        except click.UsageError as error:
+            if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
+                wrong[line] = error.format_message()
+    assert len(told) > 10
+    assert wrong == {}
+
+
+def _parsed(words: list[str]) -> None:
+    root = click.Context(toolnotary, info_name="toolnotary")
+    command = toolnotary.get_command(root, words[0])
+    assert command is not None
+    rest = words[1:]
+    if isinstance(command, click.Group):
+        inner = command.get_command(root, rest[0])
+        assert inner is not None
+        command, rest = inner, rest[1:]
+    with command.make_context(words[0], rest):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "name"),
+    [
+        (KeyError("k"), 70, "internal"),
+        (PermissionError(13, "Permission denied", "a\nb"), 2, "file-system"),
+        (click.UsageError("Wrong."), 2, "usage"),
+        (Refused("some-code", "m"), 1, "some-code"),
+    ],
+)
+def test_whatever_goes_wrong_is_one_document(
+    error: Exception, code: int, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def call() -> None:
+        raise error
+
+    assert exits.guard(call, as_json=True) == code
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, SCHEMA)
+    assert (document["code"], document["exitCode"]) == (name, code)

@@ -99,10 +99,13 @@ class _Look:
     def at(self, source: "Source", server: str | None) -> "Row":
         """The row of what stands on the command line; a file that is not valid ends the command."""
         from toolnotary_cli.looking import is_file, launch_of, look
+        from toolnotary_cli.source import Published
 
         launch = launch_of(self._project, source)
         if server is None and launch is not None:
             server = self._project.server_of(launch)
+        if server is None and isinstance(source, Published):
+            server = source.server
         if server is None:
             raise click.UsageError("which server is it? say --server NAME")
         shown = "" if launch is None else launch.display
