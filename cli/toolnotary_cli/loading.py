@@ -2,6 +2,7 @@
 """Reading a SOURCE: a command, a URL, a published version, or files."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from toolnotary_verifier.fetch import Registry
     from toolnotary_verifier.manifest import Contents
+    from toolnotary_verifier.surface import Surface
 
 
 def load(
@@ -92,12 +94,10 @@ def _saved(source: Saved, limits: Limits) -> Subject:
     locked = _lockfile(source, contents[0], limits) if len(contents) == 1 else None
     if locked is not None:
         return locked
-    with about("standard input" if source.paths == (STANDARD_INPUT,) else label):
-        return _understood(source, label, contents, limits)
-
-
-def _understood(source: Saved, label: str, contents: list[bytes], limits: Limits) -> Subject:
-    found = _manifest(source, label, contents[0], limits) if len(contents) == 1 else None
+    found = None
+    if len(contents) == 1:
+        with about(_called(source.paths[0])):
+            found = _manifest(source, label, contents[0], limits)
     if found is not None:
         return found
     if source.part is not None:
@@ -106,9 +106,23 @@ def _understood(source: Saved, label: str, contents: list[bytes], limits: Limits
             f"{label} is neither a manifest nor a lockfile: it has no part {escape(source.part, limit=80)}",
             remedy="give the file without # and what follows it",
         )
-    from toolnotary_verifier.saved import read_saved
+    return Subject(label=label, surfaces={ALONE: _answers(source.paths, contents, label, limits)})
 
-    return Subject(label=label, surfaces={ALONE: read_saved(contents, limits=limits)})
+
+def _answers(paths: Sequence[Path], contents: Sequence[bytes], label: str, limits: Limits) -> "Surface":
+    """The surface of saved answers; what is wrong with one of several files is told of that one."""
+    from toolnotary_verifier.saved import Answers
+
+    answers = Answers(limits=limits)
+    for path, raw in zip(paths, contents, strict=True):
+        with about(_called(path)):
+            answers.add(raw)
+    with about(_called(paths[0]) if len(paths) == 1 else label):
+        return answers.surface()
+
+
+def _called(path: Path) -> str | Path:
+    return "standard input" if path == STANDARD_INPUT else path
 
 
 def _read(path: Path, limits: Limits) -> bytes:

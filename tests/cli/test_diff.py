@@ -155,10 +155,20 @@ def test_the_file_that_is_wrong_is_named(tmp_path: Path, capsys: Captured) -> No
     good, bad, lock = listing(tmp_path, "a.json", tool()), tmp_path / "bad.json", tmp_path / "x.lock"
     bad.write_bytes(b"{")
     lock.write_text('{"schema":"https://toolnotary.dev/lockfile/v1"}', encoding="utf-8")
-    for wrong in (f"{bad}", f"{good}+{bad}", f"{lock}"):
-        for pair in ([good, wrong], [wrong, good]):
+    captured = manifest(tmp_path, "m.json", default=surface(tool()))
+    sources = {f"{bad}": bad, f"{good}+{bad}": bad, f"{bad}+{good}": bad, f"{lock}": lock}
+    for source, wrong in {**sources, f"{good}+{captured}": captured}.items():
+        for pair in ([good, source], [source, good]):
             assert main(["diff", *pair]) == 4
-            assert capsys.readouterr().err.count(wrong) == 1
+            told = capsys.readouterr().err
+            assert f": {wrong}" in told
+            assert told.count(str(tmp_path)) == 1, told
+
+
+def test_what_is_wrong_with_files_together_is_told_of_all_of_them(tmp_path: Path, capsys: Captured) -> None:
+    one, two = listing(tmp_path, "a.json", tool()), listing(tmp_path, "b.json", tool())
+    assert main(["diff", f"{one}+{two}", one]) == 4
+    assert f"listing-shape: {one}+{two}: " in capsys.readouterr().err
 
 
 def test_a_published_version_without_a_registry_is_a_configuration_error(

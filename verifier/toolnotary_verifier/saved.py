@@ -21,52 +21,72 @@ from toolnotary_verifier.surface import Surface, assemble
 # Members that only the answers to `initialize` and `server/discover` have (MCP schema, 2025-06-18 to
 # 2026-07-28).
 _OPENING = ("protocolVersion", "supportedVersions", "serverInfo", "capabilities", "instructions")
+_OURS = "https://toolnotary.dev/"
 _JOIN = "save every page and join them: FIRST.json+SECOND.json, or one array of all pages"
 
 
-class _Answers:
-    """What was found so far. Pages keep their size: limits hold for files too."""
+class Answers:
+    """Saved answers that belong together, in any order; the surface that they make.
 
-    def __init__(self) -> None:
+    Args:
+        limits: bounds on each document (`frame_bytes`) and on all pages of a list.
+    """
+
+    def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        # Pages keep their size: limits hold for files too.
         self.pages: dict[Kind, list[tuple[JsonObject, int]]] = {}
         self.opening: JsonObject = {}
         self.openings = 0
 
+    def add(self, raw: bytes) -> None:
+        """Take in one document.
+
+        Raises:
+            CanonicalError: it is not JSON in UTF-8.
+            InvalidInput: `no-surface` if it holds nothing that a server says of itself, `surface-conflict` if
+                it holds another opening than one before.
+        """
+        _sort(parse_message(raw, max_bytes=self._limits.frame_bytes), len(raw), self)
+
+    def surface(self) -> Surface:
+        """What all of them describe together.
+
+        Raises:
+            InvalidInput: `listing-incomplete` if the last page of a list announces another, `listing-shape`,
+                `listing-limit`, `cursor-loop`.
+        """
+        limits, opening = self._limits, self.opening
+        # A file may hold what a server sends in several pages; whatever is in it has been read already.
+        together = limits._replace(page_bytes=limits.listing_bytes)
+        entries = {kind: _joined(kind, pages, together) for kind, pages in self.pages.items()}
+        meta = _object(opening, "_meta") or {}
+        return assemble(
+            entries,
+            instructions=opening.get("instructions"),
+            inspected=_inspected(self),
+            protocol_version=_version(opening),
+            server_info=_object(opening, "serverInfo") or _object(meta, META_SERVER),
+            capabilities=_object(opening, "capabilities"),
+            limits=limits,
+            parsed=True,
+        )
+
 
 def read_saved(documents: Iterable[bytes], *, limits: Limits = DEFAULT_LIMITS) -> Surface:
-    """The surface that saved answers describe together.
+    """The surface that saved answers describe together; see `Answers` for what is refused.
 
     Args:
         documents: the content of one file, or of several whose answers belong together, in any order.
         limits: bounds on each file (`frame_bytes`) and on all pages of a list.
-
-    Raises:
-        CanonicalError: a document is not JSON in UTF-8.
-        InvalidInput: `no-surface` if a document holds nothing that a server says of itself, `listing-
-        incomplete` if
-            the last page of a list announces another, `listing-shape`, `listing-limit`, `cursor-loop`,
-            `surface-conflict` if two openings disagree.
     """
-    answers = _Answers()
+    answers = Answers(limits=limits)
     for raw in documents:
-        _sort(parse_message(raw, max_bytes=limits.frame_bytes), len(raw), answers)
-    # A file may hold what a server sends in several pages; whatever is in it has been read already.
-    together = limits._replace(page_bytes=limits.listing_bytes)
-    entries = {kind: _joined(kind, pages, together) for kind, pages in answers.pages.items()}
-    opening = answers.opening
-    return assemble(
-        entries,
-        instructions=opening.get("instructions"),
-        inspected=_inspected(answers),
-        protocol_version=_version(opening),
-        server_info=_object(opening, "serverInfo") or _object(_object(opening, "_meta") or {}, META_SERVER),
-        capabilities=_object(opening, "capabilities"),
-        limits=limits,
-        parsed=True,
-    )
+        answers.add(raw)
+    return answers.surface()
 
 
-def _sort(document: JsonValue, size: int, answers: _Answers) -> None:
+def _sort(document: JsonValue, size: int, answers: Answers) -> None:
     if isinstance(document, Flaw):
         raise InvalidInput(document.code, f"the document as a whole: {document.message}")
     if isinstance(document, list):
@@ -92,7 +112,8 @@ def _is_result(value: JsonObject) -> bool:
     )
 
 
-def _sort_one(document: JsonValue, size: int, answers: _Answers) -> None:
+def _sort_one(document: JsonValue, size: int, answers: Answers) -> None:
+    _refuse_ours(document)
     result = document
     if isinstance(document, dict) and not _is_result(document) and "error" in document:
         raise InvalidInput(
@@ -121,6 +142,17 @@ def _sort_one(document: JsonValue, size: int, answers: _Answers) -> None:
         answers.openings += 1
 
 
+def _refuse_ours(document: JsonValue) -> None:
+    """A manifest has members that an answer to `initialize` could have, and is none."""
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if isinstance(schema, str) and schema.startswith(_OURS):
+        raise InvalidInput(
+            "no-surface",
+            f"this is a file of its own ({escape(schema, limit=80)}), and no saved answer",
+            remedy="give it alone, not joined with others",
+        )
+
+
 def _error_text(error: JsonValue) -> str:
     message = error.get("message") if isinstance(error, dict) else None
     return escape(message, limit=200) if isinstance(message, str) else "no message"
@@ -145,7 +177,7 @@ def _joined(kind: Kind, pages: Sequence[tuple[JsonObject, int]], limits: Limits)
     return listing.entries
 
 
-def _inspected(answers: _Answers) -> set[Kind]:
+def _inspected(answers: Answers) -> set[Kind]:
     """What a missing entry says something about: what was listed or declared absent."""
     found = set(answers.pages)
     if answers.openings:
