@@ -630,6 +630,30 @@ def test_what_a_server_is_held_to_is_another_once_anything_of_it_changes(bench: 
     assert len(set(found)) == len(changes)
 
 
+def test_a_pin_that_became_a_rollback_or_was_added_to_is_another(bench: Bench) -> None:
+    bench.pin_signed(signed("1.0.0", 1))
+    bench.pin(server="files")
+
+    def held_to(server: str) -> Digest:
+        return load_pins(bench.project(), server=server, launch=bench.launch(), at=forge.NOW).digest()
+
+    before = [held_to(server) for server in (SERVER, "files")]
+    newer = signed("2.0.0", 2).verified  # accepted for another project, under the same launch
+    bench.project().state.append(
+        history.accepted_manifest(
+            SERVER,
+            bench.launch().digest,
+            manifest=newer.manifest.digest,
+            sequence=2,
+            signer=newer.signer.identity,
+        )
+    )
+    more = forge.surface(A, B, forge.tool("c", description="new"), instructions="hi")
+    added = pin_surface(more, server="files", launch=bench.launch()).entry
+    bench.project().lockfile.with_entry(added).save(bench.lockfile)
+    assert all(held_to(server) != digest for server, digest in zip((SERVER, "files"), before, strict=True))
+
+
 def test_accepting_what_a_clone_pins_and_withdrawing_it_are_other_pins_too(bench: Bench) -> None:
     bench.pin(server="files")
     found = []
