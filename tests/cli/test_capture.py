@@ -187,10 +187,26 @@ def test_a_bad_server_ends_with_a_code_and_no_file(
     assert not out.exists()
 
 
-def test_a_silent_server_is_given_the_time_that_is_asked_for(tmp_path: Path, capsys: Captured) -> None:
-    short = ["--start-timeout", "0.5"]
-    assert main(["capture", "-o", str(tmp_path / "o"), *short, "--", *scripted.command(move="silent")]) == 3
-    assert "no-answer" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("move", "option", "policy"),
+    [
+        ("silent", "--start-timeout", "first-start"),
+        ("silent-listing", "--timeout", "listing"),
+    ],
+)
+def test_a_silent_server_is_given_the_time_that_is_asked_for(
+    move: str, option: str, policy: str, tmp_path: Path, capsys: Captured
+) -> None:
+    """The option decides, then the policy; neither is the default, which would end here with another text."""
+    capture = ["capture", "-o", str(tmp_path / "out"), "--policy", str(tmp_path / "policy.toml")]
+    server = ["--", *scripted.command(move=move)]
+    (tmp_path / "policy.toml").write_text(f"[timeouts]\n{policy} = 0.4\n", encoding="utf-8")
+    for given, seconds in (([option, "0.3"], "0.3"), ([], "0.4")):
+        assert main([*capture, *given, *server]) == 3
+        told = capsys.readouterr().err
+        assert "error: no-answer: " in told
+        assert f" within {seconds} seconds" in told
+    assert not (tmp_path / "out").exists()
 
 
 def test_nothing_is_started_where_an_identity_is_at_hand(

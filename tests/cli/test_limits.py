@@ -15,6 +15,7 @@ import pytest
 from gatebench import META
 from pinned_servers import FIND, LOSE, YES, Bench, bench
 from proxybench import Wire, run
+from servers.http_server import serve
 from servers.publisher import SERVER, Publisher, Release
 from servers.registry import RunningRegistry, sqlite_registry
 
@@ -254,6 +255,7 @@ READING = {
     "capture": "capture -o out.json -- LAUNCHED",
     "check a command": "check --server files -- LAUNCHED",
     "check a recorded command": "check --server files --start",
+    "check a URL": "check WEB --server new",
     "check a file": "check two.json --server files",
     "check a manifest": "check captured.json --server files",
     "check a version": f"check {SERVER}@1.0.0 --server files --registry URL",
@@ -323,13 +325,15 @@ def test_a_limit_reaches_every_command_that_reads_what_others_wrote(
 ) -> None:
     launched = bench.launch
     given = {"URL": [published.url], "LAUNCHED": launched, "COMMAND": ["stdio:" + shlex.join(launched)]}
-    words = [one for word in READING[reading].split() for one in given.get(word, [word])]
-    before = bench.files
-    if reading not in ASKING:
-        assert "at most 1 are" not in "".join(bench.run(*words)[1:])
-    restore(before)
-    limit("limits.tools", 1)
-    code, out, err = bench.run(*words)
+    with serve(tools=[FIND, LOSE]) as web:
+        given["WEB"] = [web.url]
+        words = [one for word in READING[reading].split() for one in given.get(word, [word])]
+        before = bench.files
+        if reading not in ASKING:
+            assert "at most 1 are" not in "".join(bench.run(*words)[1:])
+        restore(before)
+        limit("limits.tools", 1)
+        code, out, err = bench.run(*words)
     assert code != 0
     assert "2 names, at most 1 are" in out + err or "2 entries, at most 1 are" in out + err
 
