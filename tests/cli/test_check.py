@@ -251,7 +251,9 @@ def test_a_clone_needs_the_users_acceptance_or_the_word_of_the_build(
 ) -> None:
     bench.pin()
     monkeypatch.setenv("TOOLNOTARY_HOME", str(bench.folder / "another"))
-    assert bench.json("check", "--start")[0] == 1
+    code, out, _ = bench.run("check", "--start")
+    assert (code, "--accept-project" in out) == (1, True)
+    assert "to accept what the lockfile pins: toolnotary approve files" in out
     code, result = bench.json("check", "--start", "--accept-project")
     assert (code, result["counts"]["verified"]) == (0, 1)
     bench.shows(POISONED)

@@ -2,10 +2,13 @@
 """Every question of every command ends alike: no is an answer (1), an abort is none (130)."""
 
 import ast
+import json
 import sys
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
+from conftest import ROOT
 from pinned_servers import FIND, LOSE, POISONED, Bench, bench
 from servers.publisher import SERVER, Publisher
 from servers.registry import RunningRegistry, sqlite_registry
@@ -107,8 +110,15 @@ def test_what_the_message_says_works_without_a_terminal_does(bench: Bench, publi
 def test_a_server_that_is_not_to_be_started_is_not(bench: Bench) -> None:
     bench.pin()
     bench.shows(FIND, LOSE, record=str(bench.folder / "starts"))
-    session = bench.at_terminal("approve", "files", answers=((ASKING["approve-start"][1], "no\n"),))
+    no = ((ASKING["approve-start"][1], "no\n"),)
+    session = bench.at_terminal("approve", "files", answers=no)
     assert (session.code, "was not started" in session.shown) == (1, True)
+    session = bench.at_terminal("approve", "files", "--format", "json", answers=no)
+    document = json.loads(session.shown[session.shown.index("{\n") :])
+    jsonschema.validate(
+        document, json.loads((ROOT / "docs/schemas/approve.json").read_text(encoding="utf-8"))
+    )
+    assert (session.code, document["accepted"], document["changeSet"]) == (1, False, None)
     assert not (bench.folder / "starts").exists()
 
 

@@ -74,7 +74,7 @@ def command(
     else:
         rows = look.at_entries(server, start=start)
     look.tell_unrecorded()
-    output.result(_document(rows), list(_lines(rows)))
+    output.result(_document(rows), list(_lines(rows, project)))
     return exit_code(rows)
 
 
@@ -222,17 +222,21 @@ def _document(rows: "Sequence[Row]") -> dict[str, object]:
     return {"schema": SCHEMA, "servers": [row_document(row) for row in rows], "counts": counts(rows)}
 
 
-def _lines(rows: "Sequence[Row]") -> Iterator[str]:
+def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
     from toolnotary_cli.output import shown, styled
     from toolnotary_cli.verdicts import counts, row_lines
     from toolnotary_cli.wording import counted
     from toolnotary_verifier.verdict import Outcome
 
+    in_lockfile = {entry.server for entry in project.lockfile.entries}
     for row in rows:
         yield from row_lines(row)
         if row.outcome is Outcome.DRIFT:
             yield f"  to review it: toolnotary approve {shown(row.server)}"
-        if row.outcome is Outcome.UNPINNED:
+        if row.outcome is Outcome.UNPINNED and row.server in in_lockfile:
+            yield f"  to accept what the lockfile pins: toolnotary approve {shown(row.server)}"
+            yield "  in CI, where its review is the acceptance, say --accept-project"
+        elif row.outcome is Outcome.UNPINNED:
             yield f"  to pin it: toolnotary lock --server {shown(row.server)} -- COMMAND"
     told = ", ".join(f"{count} {state}" for state, count in counts(rows).items())
     yield f"{counted(len(rows), 'server')}: {told}"
