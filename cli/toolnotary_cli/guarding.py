@@ -2,9 +2,11 @@
 """What `run` does: find out what the server is held to, start it, and put the gate in front of it."""
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli import places
 from toolnotary_cli.opening import on_policy_alone, open_project
@@ -14,6 +16,7 @@ from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Gate
+from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.shells.log import Log
@@ -24,6 +27,9 @@ from toolnotary_verifier.verdict import Judgement, Reason
 if TYPE_CHECKING:
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.project import Project
+
+# Seconds between two looks at the files; documented as "within two seconds".
+_LOOK: Final = 1.0
 
 
 def guard(
@@ -71,8 +77,19 @@ def guard(
         log.line(on_policy_alone(project, [shown]))
     recorder.remember(pins)
 
+    reopen = partial(open_project, lockfile=lockfile, policy=policy, nearby=False)
+    in_force = InForce(
+        project,
+        pins,
+        server=name,
+        launch=launch,
+        files=(project.state.path, project.lockfile_path, policy or places.home() / places.POLICY),
+        reopen=reopen,
+        tell=partial(log.note, "files"),
+    )
+
     def judge(surface: Surface) -> Judgement:
-        judgement = decide(shown, surface, pins, policy=project.policy)
+        judgement = decide(shown, surface, in_force.pins, policy=in_force.policy)
         recorder.seen(surface, judgement)
         return judgement
 
@@ -84,8 +101,8 @@ def guard(
         look_up = LookUp(
             name,
             launch,
-            policy=project.policy,
-            reopen=lambda: open_project(lockfile=lockfile, policy=policy, nearby=False),
+            in_force=in_force,
+            reopen=reopen,
             registry=url,
             log=log,
             seen=recorder.seen,
@@ -93,16 +110,25 @@ def guard(
     child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
     options = _options(places.options(lockfile=lockfile, policy=policy, registry=_repeatable(registry)))
-    gate = Gate(look_up.judge(pins) if look_up else judge, server=shown, options=options, limits=limits)
+    gate = Gate(look_up.judge() if look_up else judge, server=shown, options=options, limits=limits)
     return Proxy(
         child,
         gate,
         log,
         afterwards=recorder.record,
-        look_up=(lambda: look_up.judges(pins)) if look_up else None,
+        look_up=look_up.judges if look_up else None,
+        changes=partial(_changes, in_force),
         lifeline=lifeline,
         limits=limits,
     ).run()
+
+
+def _changes(in_force: InForce) -> Iterator[None]:
+    """Something whenever something else is in force than before, for as long as the server runs."""
+    while True:
+        time.sleep(_LOOK)
+        if in_force.refresh():
+            yield
 
 
 def _repeatable(url: str | None) -> str | None:

@@ -16,8 +16,6 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ToolnotaryError
-from toolnotary_verifier.pinning import load_pins
-from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Action, Judgement, Reason
@@ -25,6 +23,7 @@ from toolnotary_verifier.verdict import Action, Judgement, Reason
 if TYPE_CHECKING:
     from toolnotary_verifier.gate import Judge
     from toolnotary_verifier.history import History
+    from toolnotary_verifier.in_force import InForce
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.project import Project
@@ -55,7 +54,7 @@ class LookUp:
         server: str,
         launch: "Launch",
         *,
-        policy: Policy,
+        in_force: "InForce",
         reopen: "Callable[[], Project]",
         registry: str,
         log: "Log",
@@ -66,7 +65,7 @@ class LookUp:
         Args:
             server: the name that the user gave.
             launch: how the server was started.
-            policy: what is in force; nothing loosens it while the server runs.
+            in_force: what the server is held to, now and after every look-up.
             reopen: the files as they are now.
             registry: its base URL.
             log: where people read what was found.
@@ -74,8 +73,7 @@ class LookUp:
         """
         self._server = server
         self._launch = launch
-        self._policy = policy
-        self._withheld = _until_pinned(policy)
+        self._in_force = in_force
         self._reopen = reopen
         self._registry = registry
         self._log = log
@@ -89,11 +87,10 @@ class LookUp:
         self._is_retrying = False
         self._shown: Surface | None = None
 
-    def judge(self, pins: Pins) -> "Judge":
+    def judge(self) -> "Judge":
         """A judge by what is known now, which asks for a look-up where that may change its mind.
 
-        Args:
-            pins: what the server is held to.
+        It raises `ToolnotaryError` while the files cannot be read (`InForce.pins`).
         """
         offered = self._offered
         is_asking = False
@@ -102,26 +99,25 @@ class LookUp:
             nonlocal is_asking
             if Kind.TOOL in surface.inspected:  # what was seen of a server before its tools names no version
                 self._shown = surface
-            judgement = self._decide(surface, pins)
+            judgement = self._decide(surface)
             if judgement.objections:
                 if offered:
-                    judgement = self._decide(surface, pins, offered)
+                    judgement = self._decide(surface, offered)
                 is_asking = is_asking or self._is_worth_it(surface, judgement)
             # As what is pinned has it, since the connection may end before the answer comes.
             self._seen(surface, judgement)
             if judgement.objections and is_asking:
-                judgement = self._decide(surface, pins, pending=True)
+                judgement = self._decide(surface, pending=True)
             return judgement
 
         return judge
 
     def _decide(
-        self, surface: Surface, pins: Pins, offered: "tuple[Signed, ...]" = (), *, pending: bool = False
+        self, surface: Surface, offered: "tuple[Signed, ...]" = (), *, pending: bool = False
     ) -> Judgement:
         candidates = [signed.verified for signed in offered]
-        return decide(
-            self._server, surface, pins, policy=self._withheld, candidates=candidates, pending=pending
-        )
+        pins, policy = self._in_force.pins, _until_pinned(self._in_force.policy)
+        return decide(self._server, surface, pins, policy=policy, candidates=candidates, pending=pending)
 
     def _is_worth_it(self, surface: Surface, judgement: Judgement) -> bool:
         """Whether a look-up may explain what was judged, or would pin it."""
@@ -137,20 +133,17 @@ class LookUp:
     def _is_fresh(self) -> bool:
         return self._answered_at is not None and time.monotonic() < self._answered_at + _FRESH
 
-    def judges(self, pins: Pins) -> "Iterator[Judge]":
+    def judges(self) -> "Iterator[Judge]":
         """Ask, and give the judge that decides afterwards; again where the registry did not answer.
 
         Never raises: whatever fails is told, and leaves blocked what is unknown.
-
-        Args:
-            pins: what the server is held to, where nothing else is known of it.
         """
         pause = _PAUSE
         for number in range(_TRIES):
             with self._asking:
                 is_answered = self._guarded(self._ask)
-                pins = self._guarded(self._settle) or pins
-                judge = self.judge(pins)
+                self._guarded(self._settle)
+                judge = self.judge()
             self._is_retrying = not is_answered and number + 1 < _TRIES
             yield judge
             if not self._is_retrying:
@@ -175,7 +168,7 @@ class LookUp:
         from toolnotary_verifier.fetch import Registry
 
         self._questions += 1
-        limits = self._policy.limits
+        limits = self._in_force.policy.limits
         client = Registry(self._registry, timeout=_WAIT, deadline=_DEADLINE, limits=limits)
         project = self._files()
         found = offered(project, self._server, client, notes=self)
@@ -186,24 +179,24 @@ class LookUp:
         self._answered_at = time.monotonic()
         return True
 
-    def _settle(self) -> Pins:
-        """Pin what is shown, where the publisher's signature suffices; what the server is held to then."""
+    def _settle(self) -> None:
+        """Pin what is shown, where the publisher's signature suffices."""
         project = self._files()
-        pins = load_pins(project, server=self._server, launch=self._launch)
+        self._in_force.refresh()
         if self._shown is None or not self._offered:
-            return pins
-        digest = self._moved_by(self._decide(self._shown, pins, self._offered))
+            return
+        digest = self._moved_by(self._decide(self._shown, self._offered))
         signed = next((one for one in self._offered if one.verified.manifest.digest == digest), None)
         if signed is None:
-            return pins
+            return
         try:
-            project = self._pin(project, signed)
+            self._pin(project, signed)
         except ToolnotaryError as error:
             self._refused.add(signed.verified.manifest.digest)
             self.note(f"not pinned: {error.message} ({error.code})")
-        return load_pins(project, server=self._server, launch=self._launch)
+        self._in_force.refresh()
 
-    def _pin(self, project: "Project", signed: "Signed") -> "Project":
+    def _pin(self, project: "Project", signed: "Signed") -> None:
         from toolnotary_verifier.moves import pin_signed
 
         before = _decided(project.state.history, self._server)
@@ -212,22 +205,21 @@ class LookUp:
             return _decided(history, self._server) != before
 
         move = pin_signed(project, signed, launch=self._launch)
-        moved = move.apply(project, unless=meanwhile)
+        move.apply(project, unless=meanwhile)
         manifest, signer = signed.verified.manifest, signed.verified.signer.identity
         self._log.note(
             "pinned",
             f"pinned to version {manifest.version}, sequence {signed.verified.sequence}, by {signer}",
         )
-        return moved
 
     def _files(self) -> "Project":
-        return self._reopen()._replace(policy=self._policy)
+        return self._reopen()._replace(policy=self._in_force.policy)
 
     def _moved_by(self, judgement: Judgement) -> Digest | None:
         """The manifest on offer that policy lets become the pin without a person; None if there is none."""
         reasons = {verdict.reason for verdict in judgement.objections}
         allowed = any(
-            reason in reasons and self._policy.action_for(reason).passes for reason in _BY_SIGNATURE
+            reason in reasons and self._in_force.policy.action_for(reason).passes for reason in _BY_SIGNATURE
         )
         return judgement.offered if allowed and judgement.offered not in self._refused else None
 

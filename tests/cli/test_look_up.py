@@ -15,6 +15,7 @@ from toolnotary_cli.lookup import LookUp
 from toolnotary_cli.offers import Offers
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.manifest import Artifact, Profile, UnnamedManifest
 from toolnotary_verifier.moves import Signed
@@ -60,7 +61,7 @@ class Bench:
         self.look_up = LookUp(
             SERVER,
             self.launch,
-            policy=self.files().policy,
+            in_force=self.in_force(),
             reopen=self.files,
             registry="https://r.example",
             log=Log(SERVER),
@@ -80,6 +81,19 @@ class Bench:
             lockfile=self._home / "toolnotary.lock",
             state=self._home / "state.jsonl",
             personal_policy=self.policy,
+        )
+
+    def in_force(self) -> InForce:
+        """What a proxy that starts now holds the server to."""
+        project = self.files()
+        return InForce(
+            project,
+            self.pins,
+            server=SERVER,
+            launch=self.launch,
+            files=(project.state.path, project.lockfile_path, self.policy),
+            reopen=self.files,
+            tell=lambda _line: None,
         )
 
     def signed(self, version: str, description: str) -> Signed:
@@ -110,10 +124,10 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 def test_a_registry_that_comes_back_is_believed_and_until_then_asked_less_and_less(bench: Bench) -> None:
     one = shown("one")
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     assert bench.reasons(judge, one) == {Reason.PENDING}
     bench.answers = [Offers(failure=DOWN), Offers(failure=DOWN), Offers((bench.signed("1.0.0", "one"),))]
-    judges = bench.look_up.judges(bench.pins)
+    judges = bench.look_up.judges()
     for slept in ([], [60.0]):
         assert bench.reasons(next(judges), one) == {Reason.FIRST_UNSIGNED}
         assert bench.slept == slept
@@ -123,23 +137,23 @@ def test_a_registry_that_comes_back_is_believed_and_until_then_asked_less_and_le
 
 
 def test_a_registry_that_stays_away_is_given_up(bench: Bench) -> None:
-    assert bench.reasons(bench.look_up.judge(bench.pins), shown("one")) == {Reason.PENDING}
-    found = [bench.reasons(judge, shown("one")) for judge in bench.look_up.judges(bench.pins)]
+    assert bench.reasons(bench.look_up.judge(), shown("one")) == {Reason.PENDING}
+    found = [bench.reasons(judge, shown("one")) for judge in bench.look_up.judges()]
     assert found == [{Reason.FIRST_UNSIGNED}] * 5
     assert bench.asked == 5
 
 
 def test_what_is_unknown_right_after_an_answer_is_not_asked_for_and_later_it_is(bench: Bench) -> None:
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     assert bench.reasons(judge, shown("one")) == {Reason.PENDING}
     bench.answers = [Offers((bench.signed("1.0.0", "one"),)), Offers((bench.signed("2.0.0", "two"),))]
-    (judge,) = bench.look_up.judges(bench.pins)
+    (judge,) = bench.look_up.judges()
     assert bench.reasons(judge, shown("one")) == {Reason.VERIFIED}
     assert bench.reasons(judge, shown("two")) == {Reason.CHANGED}
     bench.now += 60
     assert bench.reasons(judge, shown("two")) == {Reason.CHANGED}, "that was asked for"
     assert bench.reasons(judge, shown("three")) == {Reason.PENDING}
-    (judge,) = bench.look_up.judges(bench.pins)
+    (judge,) = bench.look_up.judges()
     assert bench.reasons(judge, shown("two")) == {Reason.UPGRADE}
     assert bench.reasons(judge, shown("three")) == {Reason.CHANGED}
     assert bench.asked == 2
@@ -147,25 +161,25 @@ def test_what_is_unknown_right_after_an_answer_is_not_asked_for_and_later_it_is(
 
 def test_a_server_that_changes_all_the_time_has_the_registry_asked_a_few_times(bench: Bench) -> None:
     bench.answers = [Offers()] * 100
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     for number in range(100):
         bench.now += 3600
         if bench.reasons(judge, shown(f"number {number}")) == {Reason.PENDING}:
-            (judge,) = bench.look_up.judges(bench.pins)
+            (judge,) = bench.look_up.judges()
     assert bench.asked == 20
 
 
 def test_instructions_alone_pin_no_version_since_several_may_have_them(bench: Bench) -> None:
     before = assemble({}, instructions=INSTRUCTIONS, inspected=[Kind.INSTRUCTIONS])
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     assert bench.reasons(judge, before) == {Reason.PENDING}
     bench.answers = [Offers((bench.signed("1.0.0", "one"), bench.signed("2.0.0", "two")))]
-    (judge,) = bench.look_up.judges(bench.pins)
+    (judge,) = bench.look_up.judges()
     assert bench.reasons(judge, before) == {Reason.FIRST_SIGNED}
     assert not judge(before).forward
     assert bench.pins.profiles == ()
     assert bench.reasons(judge, shown("one")) == {Reason.PENDING}, "it is to be pinned, elsewhere than here"
-    (judge,) = bench.look_up.judges(bench.pins)
+    (judge,) = bench.look_up.judges()
     assert bench.reasons(judge, shown("one")) == {Reason.VERIFIED}
     assert bench.asked == 1
 
@@ -173,36 +187,35 @@ def test_instructions_alone_pin_no_version_since_several_may_have_them(bench: Be
 def test_whatever_breaks_during_a_look_up_is_told_and_nothing_else_suffers(
     bench: Bench, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     judge(shown("one"))
-    pins = bench.pins
     bench.policy.write_text("broken", encoding="utf-8")
-    judges = bench.look_up.judges(pins)
+    judges = bench.look_up.judges()
     assert bench.reasons(next(judges), shown("one")) == {Reason.FIRST_UNSIGNED}
     assert "(policy-syntax) [look-up]" in capfd.readouterr().err
 
 
 def test_what_another_process_decided_meanwhile_counts(bench: Bench) -> None:
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     judge(shown("one"))
     other = LookUp(
         SERVER,
         bench.launch,
-        policy=bench.files().policy,
+        in_force=bench.in_force(),
         reopen=bench.files,
         registry="https://r.example",
         log=Log(SERVER),
         seen=lambda *_: None,
     )
-    other.judge(bench.pins)(shown("two"))
+    other.judge()(shown("two"))
     bench.answers = [Offers((bench.signed("2.0.0", "two"),)), Offers((bench.signed("1.0.0", "one"),))]
-    list(other.judges(bench.pins))
-    (judge,) = bench.look_up.judges(Pins())
+    list(other.judges())
+    (judge,) = bench.look_up.judges()
     assert bench.reasons(judge, shown("one")) == {Reason.ROLLBACK}
     assert bench.reasons(judge, shown("two")) == {Reason.VERIFIED}
 
 
 def test_what_is_recorded_while_a_look_up_is_under_way_does_not_wait_for_its_answer(bench: Bench) -> None:
-    judge = bench.look_up.judge(bench.pins)
+    judge = bench.look_up.judge()
     assert [bench.reasons(judge, shown("one")) for _ in range(2)] == [{Reason.PENDING}] * 2
     assert [judgement.counts for judgement in bench.seen] == [{Reason.FIRST_UNSIGNED: 1}] * 2

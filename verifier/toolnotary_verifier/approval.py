@@ -14,7 +14,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.launch import Launch
-from toolnotary_verifier.lockfile import Entry, SignedEntry, UnsignedEntry
+from toolnotary_verifier.lockfile import Entry, Lockfile, SignedEntry, UnsignedEntry
 from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
 from toolnotary_verifier.pinning import verify_entry
 from toolnotary_verifier.project import Project
@@ -123,7 +123,8 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
     """Take back what was accepted of a server, all of it or every definition of one name.
 
     The entry, or the pin, leaves the lockfile; a signed entry stays where only one name is withdrawn, and
-    state alone keeps that name out.
+    state alone keeps that name out. Both are written under one lock, and what is withdrawn is what the
+    lockfile pins then: what another process pins at the same time is either withdrawn too or comes later.
 
     Args:
         project: the files.
@@ -135,16 +136,8 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
         ConfigurationError: `file-not-writable`.
         InvalidInput, CannotTell: a signed entry's manifest cannot be read.
     """
-    digests: set[Digest] = set()
-    lockfile = project.lockfile
-    for entry in project.lockfile.named(server):
-        found = _digests(project, entry, name)
-        digests |= found
-        if name is None:
-            lockfile = lockfile.without_entry(entry)
-        elif isinstance(entry, UnsignedEntry):
-            left = tuple(pin for pin in entry.pins if pin.name != name)
-            lockfile = lockfile.with_entry(entry._replace(pins=left))
+    entries = project.lockfile.named(server)
+    digests = {digest for entry in entries for digest in _digests(project, entry, name)}
     if not digests:
         what = server if name is None else f"{name} of {server}"
         where = escape(str(project.lockfile_path), limit=300)
@@ -153,10 +146,32 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
             f"{escape(what, limit=200)} is not pinned in {where}",
             remedy="toolnotary status lists what is pinned",
         )
-    project.state.append(history.revoked(server, digests))
-    if lockfile != project.lockfile:
-        lockfile.save(project.lockfile_path, root=project.root)
-    return project._replace(lockfile=lockfile)
+    lockfile = project.lockfile
+
+    def is_moved(_known: history.History) -> bool:
+        nonlocal lockfile
+        lockfile = Lockfile.load(project.lockfile_path)
+        return lockfile.named(server) != entries
+
+    def unpin() -> None:
+        nonlocal lockfile
+        before, lockfile = lockfile, _without(lockfile, entries, name)
+        if lockfile != before:
+            lockfile.save(project.lockfile_path, root=project.root)
+
+    is_recorded = project.state.append(history.revoked(server, digests), unless=is_moved, then=unpin)
+    project = project._replace(lockfile=lockfile)
+    return project if is_recorded else withdraw(project, server, name=name)
+
+
+def _without(lockfile: Lockfile, entries: Sequence[Entry], name: str | None) -> Lockfile:
+    for entry in entries:
+        if name is None:
+            lockfile = lockfile.without_entry(entry)
+        elif isinstance(entry, UnsignedEntry):
+            left = tuple(pin for pin in entry.pins if pin.name != name)
+            lockfile = lockfile.with_entry(entry._replace(pins=left))
+    return lockfile
 
 
 def _digests(project: Project, entry: Entry, name: str | None) -> set[Digest]:

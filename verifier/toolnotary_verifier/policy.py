@@ -144,6 +144,32 @@ class Policy(NamedTuple):
         values = frozenset(Value(option, value) for option, value in accepted)
         return shared.restrict(shared.grant(policy, None if accept_project else values))
 
+    def tightened(self, other: "Policy", *, server: str | None) -> "Policy":
+        """This policy, stricter for one server wherever `other` is; what `other` loosens does not count.
+
+        Limits and registry stay those of this policy.
+
+        Args:
+            other: what the files say by now.
+            server: whose signers are compared; None for nobody's.
+        """
+
+        def counts(rule: SignerRule) -> bool:
+            return server is not None and rule.covers(server)
+
+        named = {rule.key_id for rule in other.signers if counts(rule)}
+        stricter = {
+            reason: max(action, other.actions[reason], key=lambda one: one.strictness)
+            for reason, action in self.actions.items()
+        }
+        return self._replace(
+            signers=tuple(rule for rule in self.signers if not counts(rule) or rule.key_id in named),
+            actions=stricter,
+            resources=max(self.resources, other.resources, key=lambda one: one.strictness),
+            equivalences="none" if other.equivalences == "none" else self.equivalences,
+            revoked=self.revoked | other.revoked,
+        )
+
     def signers_for(self, server: str) -> "Mapping[str, PublicKey]":
         """The keys that may sign for `server`, by key id.
 

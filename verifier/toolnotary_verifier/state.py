@@ -42,13 +42,17 @@ class State:
     Attributes:
         path: the file.
         history: what its events add up to.
+        recorded: the whole lines of it.
         torn: the number of its last line, where that was cut off and so counts as never written; else None.
             Whoever loads the file tells it (docs/spec/state.md).
     """
 
-    def __init__(self, path: Path, history: History, *, torn: int | None = None) -> None:
+    def __init__(
+        self, path: Path, history: History, *, recorded: bytes = b"", torn: int | None = None
+    ) -> None:
         self.path = path
         self.history = history
+        self.recorded = recorded
         self.torn = torn
 
     @classmethod
@@ -69,7 +73,7 @@ class State:
             why = (error.strerror or "cannot be read").lower()
             raise ConfigurationError("state-unreadable", f"{escape(str(path), limit=300)}: {why}") from None
         folded = _fold(path, raw)
-        return cls(path, folded.history, torn=folded.torn)
+        return cls(path, folded.history, recorded=raw[: folded.whole], torn=folded.torn)
 
     def append(
         self,
@@ -115,6 +119,7 @@ class State:
     def _append(self, file: BinaryIO, lines: bytes, unless: Callable[[History], bool] | None) -> bool:
         raw = file.read()
         self.history, whole, _ = _fold(self.path, raw)
+        self.recorded = raw[:whole]
         if unless is not None and unless(self.history):
             return False
         content = (b"" if whole else _HEADER) + lines
@@ -128,8 +133,28 @@ class State:
         except OSError:
             file.truncate(whole)
             raise
-        self.history = _fold(self.path, raw[:whole] + content).history
+        self.recorded = raw[:whole] + content
+        self.history = _fold(self.path, self.recorded).history
         return True
+
+    def since(self, earlier: bytes) -> History:
+        """What was recorded after `earlier`, by whichever process.
+
+        Args:
+            earlier: what was recorded before: `recorded`, at another time.
+
+        Raises:
+            InvalidInput: `state-corrupt`, if something that was recorded is gone.
+        """
+        if not self.recorded.startswith(earlier):
+            where = escape(str(self.path), limit=300)
+            raise InvalidInput(CODE, f"{where}: it holds no longer what it held before", remedy=_RESTORE)
+        history = History()
+        for line in self.recorded[max(len(earlier), len(_HEADER)) :].split(b"\n"):
+            event = _event(line) if line else None
+            if event is not None:
+                history.add(event)
+        return history
 
     def accepts(self, server: str, launch: Digest, kind: Kind, name: str, digest: Digest) -> bool:
         """Whether exactly this definition was accepted for this server under this launch."""

@@ -24,7 +24,8 @@ def command(
     """Withdraw the pins of SERVER, or of one TOOL (or prompt, resource) of it.
 
     Your own state remembers it: what was withdrawn stays out, whatever a lockfile says, until you accept it
-    again with `approve` or `lock`. It only makes things stricter, so nobody is asked.
+    again with `approve` or `lock`. It only makes things stricter, so nobody is asked. A proxy that runs
+    (`toolnotary run`) follows within two seconds.
     """
     from toolnotary_cli.opening import open_project
     from toolnotary_verifier.approval import withdraw

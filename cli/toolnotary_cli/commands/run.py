@@ -31,7 +31,9 @@ def command(
     Speaks MCP over standard input and output on both sides; everything that is no listing and no call passes
     byte for byte. Definitions that are not as pinned are withheld, calls to them are refused, and standard
     error says which and how to review them. Pins and policy come from --lockfile and --policy, their
-    variables, or your personal files, never from the working directory.
+    variables, or your personal files, never from the working directory. What becomes stricter while the
+    server runs counts within two seconds, and so does what you accept; what else becomes looser counts from
+    the next start on.
 
     Where something shows that nobody pinned, and a registry is named, it is asked in the background for a
     version that holds it. What a signer of your policy signed is pinned at first sight; a newer version waits

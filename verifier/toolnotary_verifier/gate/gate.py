@@ -2,13 +2,16 @@
 """The gate: both directions of one connection, frame by frame, without any I/O and without a clock."""
 
 from collections.abc import Callable
+from functools import partial
 
+from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.server import ServerSide
 from toolnotary_verifier.gate.verification import Verification
+from toolnotary_verifier.gate.view import View
 from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
@@ -81,15 +84,25 @@ class Gate:
         return turn.effects
 
     def repin(self, judge: Judge) -> Effects:
-        """Judge everything again, because what is pinned or known changed, or a look-up has ended.
+        """Judge everything by another judge, because a look-up has ended.
 
         Tells the host which lists changed.
         """
+        return self._anew(partial(self._judging.repin, judge))
+
+    def rejudge(self) -> Effects:
+        """Judge everything again, because what the judge goes by changed.
+
+        Tells the host which lists changed. A look-up that is under way goes on.
+        """
+        return self._anew(self._judging.rejudge)
+
+    def _anew(self, judging: Callable[[list[View], Effects], list[tuple[View, Kind]]]) -> Effects:
         effects = Effects()
         if self._is_closed:
             return effects
         try:
-            for view, kind in self._judging.repin(judge, self._views.all(), effects):
+            for view, kind in judging(self._views.all(), effects):
                 effects.to_host.extend(self._host.announcements(view, kind))
         except Exception as error:  # noqa: BLE001 - as in `receive`
             return self._break(error)

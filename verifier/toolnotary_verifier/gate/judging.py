@@ -61,15 +61,20 @@ class Judging:
         return changed
 
     def repin(self, judge: Judge, views: list[View], effects: Effects) -> list[tuple[View, Kind]]:
-        """Judge everything by another judge; returns the lists that changed."""
+        """Judge everything by another judge, with which a look-up ended; returns the lists that changed."""
         self._judge = judge
         self._is_looking_up = False
+        return self.rejudge(views, effects)
+
+    def rejudge(self, views: list[View], effects: Effects) -> list[tuple[View, Kind]]:
+        """Judge everything again; returns the lists that changed, and those that failed and may not now."""
         changed = []
         for view in views:
-            if not view.about.is_known and all(one.entries is None for one in view.records.values()):
-                continue
+            lost = [(view, kind) for kind, record in view.records.items() if record.is_lost]
             try:
-                changed += [(view, kind) for kind in self.judge(view, effects)]
+                if view.about.is_known or any(one.entries is not None for one in view.records.values()):
+                    changed += [(view, kind) for kind in self.judge(view, effects)]
+                changed += lost
             except ToolnotaryError as refused:
                 changed += [(view, kind) for kind, record in view.records.items() if record.snapshot]
                 for record in view.records.values():

@@ -90,6 +90,11 @@ class Record:
         """Whether something waits for a listing."""
         return self.attempt is not None or bool(self.waiting) or self.due
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the last listing failed, and no other one is under way."""
+        return bool(self.ticket) and self.entries is None and not self.absent and self.attempt is None
+
     def forget(self) -> None:
         """Nothing is verified any more."""
         self.fresh, self.snapshot, self.entries, self.pages = False, None, None, []

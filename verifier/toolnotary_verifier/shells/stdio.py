@@ -3,7 +3,8 @@
 
 Two threads relay, one for each direction; a third wakes the gate at its deadlines and writes what one
 direction has to say to its own side, so that neither ever waits for the descriptor that the other needs. What
-the gate wants looked up is looked up in a thread of its own, while everything else goes on. The main thread
+the gate wants looked up is looked up in a thread of its own, while everything else goes on; another one tells
+when what the judge goes by has changed. The main thread
 waits for signals and for the end: of the host, of the server, or of the gate.
 
 Ending follows MCP (lifecycle: shutdown, stdio): standard input closed, then SIGTERM, then SIGKILL, each after
@@ -16,6 +17,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Final
@@ -51,6 +53,7 @@ class Proxy:
         *,
         afterwards: Callable[[], None] = lambda: None,
         look_up: Callable[[], Iterator[Judge]] | None = None,
+        changes: Callable[[], Iterator[None]] | None = None,
         lifeline: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
@@ -63,6 +66,8 @@ class Proxy:
             afterwards: called, by neither of the threads that relay, after the gate had something to say.
             look_up: where the judge may say `pending`: called in a thread of its own when the gate asks, it
                 gives the judges that decide from then on, one after the other.
+            changes: called in a thread of its own from the start; whenever it gives something, what the judge
+                goes by has changed, and everything is judged again.
             lifeline: a descriptor on which a read ends once the process that watches us has ended.
             limits: bounds on lines.
         """
@@ -71,6 +76,7 @@ class Proxy:
         self._log = log
         self._afterwards = afterwards
         self._look_up = look_up
+        self._changes = changes
         self._lifeline = lifeline
         self._limits = limits
         self._lock = threading.Lock()
@@ -91,6 +97,8 @@ class Proxy:
             lambda: self._relay(Side.SERVER, self._server.stdout.fileno(), self._to_host), "server"
         )
         self._thread(self._keep_time, "time")
+        if self._changes is not None:
+            self._thread(self._judge_again, "changes")
         if self._lifeline is not None:
             self._thread(self._outlive, "lifeline")
         code = self._until_the_end()
@@ -195,10 +203,17 @@ class Proxy:
 
     def _judge_anew(self) -> None:
         for judge in self._look_up() if self._look_up is not None else ():
-            with self._lock:
-                effects = self._gate.repin(judge)
-                self._queue(effects, b"", self._to_server)
-            self._announce(effects)
+            self._judged(partial(self._gate.repin, judge))
+
+    def _judge_again(self) -> None:
+        for _ in self._changes() if self._changes is not None else ():
+            self._judged(self._gate.rejudge)
+
+    def _judged(self, judging: Callable[[], Effects]) -> None:
+        with self._lock:
+            effects = judging()
+            self._queue(effects, b"", self._to_server)
+        self._announce(effects)
 
     def _outlive(self) -> None:
         if self._lifeline is not None:
