@@ -11,7 +11,8 @@ from typing import Any
 from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.jsonrpc import HANDSHAKE, frame, notification, request
 
-_PATIENCE = 30.0
+_PATIENCE = 30.0  # seconds
+_PAUSE = 0.05
 
 
 class Host:
@@ -51,6 +52,21 @@ class Host:
         result = self.ask("tools/call", {"name": name, "arguments": arguments})
         words = "\n".join(part["text"] for part in result["content"] if part["type"] == "text")
         return bool(result.get("isError")), words
+
+    def call_once_judged(self, name: str, **arguments: str) -> tuple[bool, str]:
+        """As `call`, after the gate has asked the registry whether somebody signed what it does not know.
+
+        Raises:
+            CannotTell: `demo-step`, if that does not end.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            refused, words = self.call(name, **arguments)
+            if not (refused and "(pending)" in words):
+                return refused, words
+            if time.monotonic() > deadline:
+                raise CannotTell("demo-step", f"{name} is still being looked up")
+            time.sleep(_PAUSE)
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The result of a request.

@@ -169,7 +169,7 @@ def _list(stage: Stage, host: Host) -> None:
 
 def _call(stage: Stage, host: Host, name: str, **arguments: str) -> None:
     told = ", ".join(f"{key}={value}" for key, value in arguments.items())
-    refused, words = host.call(name, **arguments)
+    refused, words = host.call_once_judged(name, **arguments)
     stage.say(f"  the model calls {name}({told}) and is {'refused' if refused else 'answered'}:")
     stage.show(words)
 
