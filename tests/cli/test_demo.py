@@ -103,13 +103,13 @@ def test_the_poisoned_tool_is_withheld_and_its_call_refused_while_the_other_work
 
 def test_the_model_reads_of_no_command_but_explain(played: Played) -> None:
     refusal = played.shown.split("and is refused:")[1].split("the model calls")[0]
+    assert "Blocked by toolnotary: tool get_forecast" in refusal
+    assert "(changed)" in refusal
     assert set(re.findall(r"toolnotary (\w+)", refusal)) == {"explain"}
 
 
 def test_the_command_that_the_refusal_named_explains_it(played: Played) -> None:
     told = played.shown.split("$ toolnotary explain")[1].split("\n12. ")[0]
-    assert "Blocked by toolnotary: tool get_forecast" in told
-    assert "(pending)" not in told
     assert "tool get_forecast: withheld, changed" in told
     pinned, shown = re.findall(r"(?:pinned|shown): +(sha256:[0-9a-f]{64})$", told, re.MULTILINE)
     assert pinned != shown
