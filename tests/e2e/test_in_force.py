@@ -242,6 +242,25 @@ def test_a_file_that_is_corrupted_withholds_everything_until_it_is_whole_again(
         assert host.end() == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs named pipes")
+def test_a_pipe_in_the_place_of_the_lockfile_keeps_nobody_from_noticing_what_changes(
+    home: Path, weather: Bench
+) -> None:
+    with started(weather, [ADD], [ADD]) as host:
+        lockfile = home / "toolnotary.lock"
+        whole = lockfile.read_bytes()
+        lockfile.unlink()
+        os.mkfifo(lockfile)
+        told(host)
+        assert "it is a pipe" in host.wait_said("everything is withheld: ")
+        assert host.call("add")[0]
+        lockfile.unlink()
+        lockfile.write_bytes(whole)
+        told(host, 2)
+        assert not host.call("add", "again")[0]
+        assert host.end() == 0
+
+
 def test_a_state_that_forgets_what_was_withdrawn_withholds_everything(home: Path, weather: Bench) -> None:
     with started(weather, [ADD, ECHO], [ADD, ECHO]) as host:
         state, lockfile = home / "state.jsonl", home / "toolnotary.lock"

@@ -36,6 +36,7 @@ from toolnotary_verifier.entries import (
 from toolnotary_verifier.equivalence import RECIPE as NORMAL_RECIPE
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.files import opened
 from toolnotary_verifier.links import within
 from toolnotary_verifier.shape import members, text
 
@@ -66,7 +67,7 @@ class Lockfile(NamedTuple):
         """
         where = escape(str(path), limit=300)
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 raw = file.read(_MAX_LOCKFILE_BYTES + 1)
         except FileNotFoundError:
             return cls()

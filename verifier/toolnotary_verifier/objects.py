@@ -11,6 +11,7 @@ from pathlib import Path
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.files import opened
 from toolnotary_verifier.links import within
 
 _MAX_OBJECT_BYTES = 64 << 20
@@ -82,7 +83,7 @@ class Objects:
     @staticmethod
     def _read(path: Path) -> bytes:
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 return file.read(_MAX_OBJECT_BYTES)
         except OSError as error:
             raise ConfigurationError(

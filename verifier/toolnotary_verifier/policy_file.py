@@ -12,6 +12,7 @@ from typing import Any
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.files import opened
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
 from toolnotary_verifier.verdict import Action, Reason
@@ -183,7 +184,7 @@ class PolicyFile:
         if "-----BEGIN" not in key:
             path = self._path.parent / key
             try:
-                with path.open("rb") as file:
+                with opened(path) as file:
                     pem = file.read(_MAX_KEY_BYTES).decode("ascii", "replace")
             except (OSError, ValueError):
                 raise self._fail(
@@ -225,7 +226,7 @@ def _read(path: Path) -> dict[str, object]:
 
     where = escape(str(path), limit=300)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             raw = file.read(_MAX_POLICY_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(

@@ -21,6 +21,7 @@ from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, ca
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.files import opened
 from toolnotary_verifier.history import CODE, History
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class State:
             ConfigurationError: `state-unreadable`, `state-permissions` if others may write it.
         """
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 _own(path, file)
                 raw = file.read()
         except FileNotFoundError:

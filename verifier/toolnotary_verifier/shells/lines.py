@@ -21,8 +21,7 @@ class Lines:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.parts: list[bytes] = []
-        self._size = 0
+        self.parts = bytearray()  # not a list: a peer that sends byte by byte would fill it with objects
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that this chunk completes, each with its line feed.
@@ -46,16 +45,14 @@ class Lines:
 
     def rest(self) -> bytes:
         """What is kept, which is no line if the stream ends here."""
-        line = b"".join(self.parts)
+        line = bytes(self.parts)
         self.parts.clear()
-        self._size = 0
         return line
 
     def _keep(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._most:
+        if len(self.parts) + len(part) > self._most:
             raise LineTooLongError(f"a line of more than {self._most} bytes")
-        self.parts.append(part)
+        self.parts += part
 
 
 class Outlet:
