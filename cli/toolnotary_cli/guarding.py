@@ -85,7 +85,7 @@ def guard(
         launch=launch,
         files=(project.state.path, project.lockfile_path, policy or places.home() / places.POLICY),
         reopen=reopen,
-        tell=partial(log.note, "files"),
+        tell=lambda line: log.note("files", line),
     )
 
     def judge(surface: Surface) -> Judgement:

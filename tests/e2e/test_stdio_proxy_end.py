@@ -3,6 +3,7 @@
 
 import json
 import os
+import select
 import signal
 import sys
 from contextlib import ExitStack, suppress
@@ -200,6 +201,36 @@ def test_where_the_process_that_does_the_work_is_killed_nothing_is_left_behind(
         os.kill(below.worker, signal.SIGKILL)
         assert host.ended() == 128 + signal.SIGKILL
         assert below.is_gone()
+
+
+# Without the seconds for which a host that is gone may leave something behind for a slow server.
+IMPATIENT = """
+import sys
+from toolnotary_verifier.shells import ending
+ending._STUCK = 0.2
+from toolnotary_cli.main import main
+sys.exit(main())
+"""
+READS_NOTHING = """
+import time
+time.sleep(600)
+"""
+
+
+@posix
+def test_a_host_that_goes_while_the_server_reads_nothing_is_noticed() -> None:
+    words = proxybench.run([sys.executable, "-c", READS_NOTHING])[3:]
+    with Wire([sys.executable, "-c", IMPATIENT, *words]) as host:
+        assert host.process.stdin is not None
+        pipe = host.process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        line = b'{"jsonrpc":"2.0","method":"notifications/x","params":{"text":"%s"}}\n' % (b"x" * 1000)
+        written = 0
+        while select.select([], [pipe], [], 1.0)[1]:  # until pipes and buffers are full
+            written += os.write(pipe, line)
+        assert written > 64 << 10
+        host.process.stdin.close()
+        assert host.ended() == 128 + signal.SIGTERM
 
 
 @posix

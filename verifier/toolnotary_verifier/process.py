@@ -243,6 +243,21 @@ def binary_standard_streams() -> None:
             msvcrt.setmode(descriptor, os.O_BINARY)
 
 
+def await_hang_up(descriptor: int) -> bool:
+    """Wait until nobody holds the other end of this pipe or socket any more; False where nobody can tell."""
+    if sys.platform == "win32":
+        return False
+    import select
+
+    try:
+        watching = select.poll()
+        watching.register(descriptor, 0)  # hanging up is told in any case
+        watching.poll()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _resolved(command: str) -> str:
     """The file that a command name stands for, where the system does not look it up in full (Windows)."""
     if sys.platform == "win32":

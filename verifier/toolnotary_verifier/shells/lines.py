@@ -63,6 +63,7 @@ class Outlet:
 
     Attributes:
         frames: what is queued.
+        batches: how many times something was written and taken, of what was queued or written at once.
         writing: held by whoever writes. With nothing queued, who acquires it may write at once.
     """
 
@@ -70,6 +71,7 @@ class Outlet:
         self._descriptor = descriptor
         self.frames: deque[bytes] = deque()
         self.writing = threading.Lock()
+        self.batches = 0
         self._is_open = True
 
     def put(self, frame: bytes) -> None:
@@ -83,6 +85,7 @@ class Outlet:
                 written = os.write(self._descriptor, frame)
                 if written < len(frame):
                     _write(self._descriptor, frame[written:])
+                self.batches += 1
         except OSError:
             self._is_open = False
         finally:
@@ -98,6 +101,7 @@ class Outlet:
                     continue
                 try:
                     _write(self._descriptor, batch)
+                    self.batches += 1
                 except OSError:
                     self._is_open = False
         return self._is_open

@@ -7,8 +7,7 @@ the gate wants looked up is looked up in a thread of its own, while everything e
 when what the judge goes by has changed. The main thread
 waits for signals and for the end: of the host, of the server, or of the gate.
 
-Ending follows MCP (lifecycle: shutdown, stdio): standard input closed, then SIGTERM, then SIGKILL, each after
-a pause, and nothing that the server started is left behind.
+Once it is over (`ending`), nothing that the server started is left behind.
 """
 
 import contextlib
@@ -19,13 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from queue import Empty, SimpleQueue
-from types import FrameType
 from typing import Final
 
 from toolnotary_verifier import process
 from toolnotary_verifier.gate import Effects, Gate, Judge, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
+from toolnotary_verifier.shells.ending import Ending
 from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
 from toolnotary_verifier.shells.log import Log
 
@@ -35,7 +34,6 @@ KILLED: Final = 137  # 128 + SIGKILL: the process that a host started; nobody re
 # A small buffer costs less for the usual message; one that was filled is followed by a large one.
 _SMALL: Final = 16 << 10
 _LARGE: Final = 256 << 10
-_PAUSE: Final = 2.0  # seconds between the steps of ending a server
 _FLUSH: Final = 5.0
 # A host that asks and asks without reading waits once so many answers are queued for it.
 _QUEUED: Final = 64
@@ -82,17 +80,17 @@ class Proxy:
         self._lock = threading.Lock()
         self._to_host = Outlet(1)
         self._to_server = Outlet(server.stdin.fileno())
-        self._events: SimpleQueue[tuple[str, int]] = SimpleQueue()
+        self._ending = Ending(server, self._to_server, is_waiting=self._is_waiting)
         self._wakes: SimpleQueue[None] = SimpleQueue()
-        self._is_host_gone = False
 
     def run(self) -> int:
         """Relay until it is over; returns the exit code of the server (`docs/reference/proxy.md`)."""
         process.binary_standard_streams()
         for number in process.FORWARDED:
-            signal.signal(number, self._signalled)
-        self._server.when_ended(lambda: self._events.put(("exited", 0)))
-        self._thread(lambda: self._relay(Side.HOST, 0, self._to_server), "host")
+            signal.signal(number, self._ending.signalled)
+        self._server.when_ended(lambda: self._ending.tell("exited"))
+        host = self._thread(lambda: self._relay(Side.HOST, 0, self._to_server), "host")
+        self._thread(lambda: self._ending.watch_host(lambda: not host.is_alive()), "hang-up")
         reader = self._thread(
             lambda: self._relay(Side.SERVER, self._server.stdout.fileno(), self._to_host), "server"
         )
@@ -101,7 +99,7 @@ class Proxy:
             self._thread(self._judge_again, "changes")
         if self._lifeline is not None:
             self._thread(self._outlive, "lifeline")
-        code = self._until_the_end()
+        code = self._ending.wait()
         ended = self._server.end()
         reader.join(_FLUSH)  # what the server said last still goes out
         self._to_host.finish(_FLUSH)
@@ -116,10 +114,10 @@ class Proxy:
                 target()
             except LineTooLongError as error:
                 self._log.line(f"{error} ends the connection")
-                self._events.put(("failed", LINE_TOO_LONG))
+                self._ending.tell("failed", LINE_TOO_LONG)
             except Exception as error:  # noqa: BLE001 - whatever dies here, the connection must not go on
                 self._log.line(f"the proxy failed and closes the connection: {type(error).__name__}: {error}")
-                self._events.put(("failed", GATE_FAILED))
+                self._ending.tell("failed", GATE_FAILED)
 
         thread = threading.Thread(target=guarded, name=name, daemon=True)
         thread.start()
@@ -141,11 +139,11 @@ class Proxy:
                     is_read = self._relay_lines(side, [chunk], ahead)
                 most = _SMALL if len(chunk) < most else _LARGE
                 if not is_read and side is _SERVER:
-                    self._events.put(("host-closed", 0))
+                    self._ending.tell("host-closed")
                     return
         if rest := lines.rest():  # a line that never ended is judged like any other, and goes on as it is
             self._relay_lines(side, [rest], ahead)
-        self._events.put((f"{side.value}-closed", 0))
+        self._ending.tell(f"{side.value}-closed")
 
     def _relay_lines(self, side: Side, frames: list[bytes], ahead: Outlet) -> bool:
         said = []
@@ -179,7 +177,7 @@ class Proxy:
         for entry in effects.log:
             self._log.entry(entry)
         if effects.close is not None:
-            self._events.put(("failed", GATE_FAILED))
+            self._ending.tell("failed", GATE_FAILED)
         if effects.look_up and self._look_up is not None:
             self._thread(self._judge_anew, "look-up")
         self._wakes.put(None)
@@ -198,8 +196,8 @@ class Proxy:
             self._to_server.drain()
             self._to_host.drain()
             self._afterwards()
-            if self._is_host_gone:
-                self._events.put(("written", 0))
+            if self._ending.is_host_gone:
+                self._ending.tell("written")
 
     def _judge_anew(self) -> None:
         for judge in self._look_up() if self._look_up is not None else ():
@@ -218,52 +216,7 @@ class Proxy:
     def _outlive(self) -> None:
         if self._lifeline is not None:
             os.read(self._lifeline, 1)
-            self._events.put(("failed", KILLED))
-
-    # The end
-
-    def _signalled(self, number: int, _frame: FrameType | None) -> None:
-        self._events.put(("signal", number))
-
-    def _until_the_end(self) -> int | None:
-        """Wait until the server has ended or must be ended; the exit code where it is not the server's."""
-        steps = [self._server.terminate]
-        due: float | None = None
-        while True:
-            try:
-                event, number = self._events.get(
-                    timeout=None if due is None else max(0.0, due - time.monotonic())
-                )
-            except Empty:
-                if not steps:
-                    return None
-                steps.pop()()
-                due = time.monotonic() + _PAUSE
-                continue
-            if event == "failed":
-                return number
-            if event == "exited" and self._has_exited():
-                return None
-            if self._must_end(event, number) and due is None:
-                due = time.monotonic() + _PAUSE
-
-    def _has_exited(self) -> bool:
-        self._server.collect()
-        return self._server.wait(0) is not None
-
-    def _must_end(self, event: str, number: int) -> bool:
-        """Whether this event begins the end of the server, if it does not end by itself."""
-        if event == "signal":
-            self._server.send_signal(number)
-            return True
-        if event == "server-closed":
-            return True
-        self._is_host_gone = self._is_host_gone or event == "host-closed"
-        if not self._is_host_gone or self._is_waiting():
-            return False
-        self._to_server.close()
-        self._server.close_input()
-        return True
+            self._ending.tell("failed", KILLED)
 
     def _is_waiting(self) -> bool:
         with self._lock:
