@@ -20,6 +20,7 @@ from servers import mutate
 from servers.publisher import NOW
 from servers.real import SERVERS, RealServer
 from servers.registry import RunningRegistry, serving
+from terminal import run_at_terminal
 
 from toolnotary_cli.demo.host import Host
 from toolnotary_registry_api.publication import claim
@@ -86,6 +87,14 @@ class Person:
             "TOOLNOTARY_KEY_PASSPHRASE_FILE": str(secret),
             "NO_COLOR": "1",
         }
+
+    def answers(self, *words: str) -> str:
+        """Run `toolnotary WORDS` at a terminal and say yes to every question; all that was shown."""
+        command = [sys.executable, "-m", "toolnotary_cli", *words]
+        yes = ("[yes/no]", "yes\n")
+        session = run_at_terminal(command, yes, yes, environment=self.environment, directory=self.folder)
+        assert session.code == 0, session.shown
+        return session.shown
 
     def types(self, *words: str, expect: int = 0) -> str:
         """Run `toolnotary WORDS`; what it printed on both streams."""
@@ -166,9 +175,13 @@ def test_a_real_server_is_pinned_and_a_rug_pull_on_the_live_connection_is_blocke
         refused, words = host.call(real.target)
         assert refused
         assert mutate.POISON not in words + "".join(after.values())
-        if real.tool != real.target:
+        if real.prompt is None:
             refused, said = host.call(real.tool, **real.call(work, page))
             assert not refused, said
+        else:  # it has one tool, and a prompt beside it
+            assert set(before) == {real.target}
+            asked = {"name": real.prompt, "arguments": real.call(work, page)}
+            assert host.ask("prompts/get", asked)["messages"]
 
     # The refusal names a command that reads and does nothing else; what a person sees names how to review.
     explain = command_in(words, "explain")
@@ -181,6 +194,16 @@ def test_a_real_server_is_pinned_and_a_rug_pull_on_the_live_connection_is_blocke
     assert "POISON" in changed
     flag.unlink()
     person.types("check", "--server", name, "--offline", "--", *launch)
+
+    # A person who reads the change and wants it types that command, and then the tool is theirs to call.
+    flag.touch()
+    shown = person.answers(*approve[1:])
+    assert f"tool {real.target}" in shown
+    assert "POISON" in shown
+    with person.hosts("run", "--server", name, "--", *launch) as host:
+        assert set(host.tools()) == set(before)
+        refused, words = host.call(real.target, **real.target_call(work, page))
+        assert not refused, words
 
 
 def manifest_tools(path: Path) -> set[str]:
@@ -195,7 +218,7 @@ def claim_key(registry: RunningRegistry, pem: Path) -> None:
 
 
 def command_in(text: str, verb: str) -> list[str]:
-    """The command that a text names."""
-    found = re.search(rf"toolnotary {verb}[^\n`]*", text)
+    """The command that a text names; a line of the proxy ends with its code in brackets."""
+    found = re.search(rf"toolnotary {verb}[^\n`]*?(?=$|`| \[[a-z-]+\]$)", text, re.MULTILINE)
     assert found, text
     return shlex.split(found[0].rstrip(".)"))

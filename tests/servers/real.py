@@ -26,7 +26,8 @@ class RealServer:
         arguments: its arguments, given a folder of the test's own.
         tool, call: a tool and arguments with which a call changes nothing beyond that folder; the URL of a
             page on this machine is there to be fetched.
-        target: the tool that a rug pull changes; another one than `tool` where there is another.
+        target, target_call: the tool that a rug pull changes, and arguments for it likewise.
+        prompt: a prompt that takes the arguments of `tool`, where the server has no other tool than `target`.
         needs: the program that runs it.
     """
 
@@ -35,6 +36,8 @@ class RealServer:
     tool: str
     call: Callable[[Path, str], dict[str, Any]]
     target: str
+    target_call: Callable[[Path, str], dict[str, Any]]
+    prompt: str | None = None
     arguments: Callable[[Path], list[str]] = lambda _folder: []
     variables: Callable[[Path], dict[str, str]] = field(default=lambda _folder: {})
     needs: str | None = None
@@ -77,6 +80,7 @@ SERVERS = (
         "get_current_time",
         lambda _folder, _page: {"timezone": "UTC"},
         "convert_time",
+        lambda _folder, _page: {"source_timezone": "UTC", "time": "12:00", "target_timezone": "UTC"},
         arguments=lambda _folder: ["--local-timezone", "UTC"],
     ),
     RealServer(
@@ -84,7 +88,8 @@ SERVERS = (
         _script("mcp-server-git"),
         "git_status",
         lambda folder, _page: {"repo_path": str(folder / "repository")},
-        "git_log",
+        "git_diff_unstaged",
+        lambda folder, _page: {"repo_path": str(folder / "repository")},
         arguments=_repository,
     ),
     RealServer(
@@ -93,6 +98,8 @@ SERVERS = (
         "fetch",
         lambda _folder, page: {"url": page},
         "fetch",
+        lambda _folder, page: {"url": page},
+        prompt="fetch",
         arguments=lambda _folder: ["--ignore-robots-txt", "--allow-private-ips"],
     ),
     RealServer(
@@ -101,6 +108,7 @@ SERVERS = (
         "echo",
         lambda _folder, _page: {"message": "hello"},
         "get-sum",
+        lambda _folder, _page: {"a": 1, "b": 2},
         needs="node",
     ),
     RealServer(
@@ -108,7 +116,8 @@ SERVERS = (
         _node("server-filesystem"),
         "list_allowed_directories",
         lambda _folder, _page: {},
-        "read_text_file",
+        "list_directory",
+        lambda folder, _page: {"path": str(folder)},
         arguments=lambda folder: [str(folder)],
         needs="node",
     ),
@@ -118,6 +127,7 @@ SERVERS = (
         "read_graph",
         lambda _folder, _page: {},
         "search_nodes",
+        lambda _folder, _page: {"query": "anything"},
         variables=lambda folder: {"MEMORY_FILE_PATH": str(folder / "memory.jsonl")},
         needs="node",
     ),
