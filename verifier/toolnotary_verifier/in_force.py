@@ -96,15 +96,17 @@ class InForce:
                 return False
             before = self._identity()
             try:
-                self._take(self._reopen())
-                self._failure = None
+                is_waiting = self._take(self._reopen())
+                was_closed, self._failure = self._failure is not None, None
+                self._say_what_waits(is_waiting=is_waiting, was_closed=was_closed)
             except ToolnotaryError as error:
                 self._failure = error
                 self._say(f"everything is withheld: {error.message} ({error.code})")
             self._stamps = stamps
             return self._identity() != before
 
-    def _take(self, project: Project) -> None:
+    def _take(self, project: Project) -> bool:
+        """Put in force what counts of the files by now; whether they grant something that does not."""
         project.state.since(self._recorded)  # nothing that was recorded may be gone
         self._recorded = project.state.recorded
         server = self._server or project.server_of(self._launch)
@@ -117,9 +119,12 @@ class InForce:
             lockfile = lockfile.without_entry(entry) if kept is None else lockfile.with_entry(kept)
         project = project._replace(lockfile=lockfile, policy=self._policy)
         self._pins = Pins() if server is None else load_pins(project, server=server, launch=self._launch)
+        return is_waiting
+
+    def _say_what_waits(self, *, is_waiting: bool, was_closed: bool) -> None:
         if is_waiting:
             self._say("lockfile or policy changed: what they grant by that counts from the next start on")
-        elif self._failure is not None:
+        elif was_closed:
             self._say("the files can be read again, and what passes is decided anew")
         else:
             self._told = ""
