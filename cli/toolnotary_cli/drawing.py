@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from toolnotary_cli.output import Look, shown, styled
+from toolnotary_cli.wording import called, name_text
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.review import Change, Finding, Review
 from toolnotary_verifier.surface import Fault
@@ -42,16 +43,9 @@ def review_lines(review: Review) -> Iterator[str]:
         yield styled(f"note: {note}", "dim")
 
 
-def name_text(name: str) -> str:
-    """A definition's name in one line; look-alikes of ASCII letters are spelled out beside it."""
-    text = shown(name)
-    spelled = "".join(c if c < "\x80" else f"\\u{{{ord(c):x}}}" for c in name)
-    return text if name.isascii() or spelled == text else f"{text} (spelled {shown(spelled)})"
-
-
 def _fault_line(side: str, fault: Fault) -> str:
     sign = styled("!", "bad")
-    where = f"{fault.kind} {name_text(fault.name)}"
+    where = called(fault.kind, fault.name)
     return f"{sign} {where}: {fault.code} on the {side} side: {shown(fault.message, limit=400)}"
 
 
@@ -59,7 +53,7 @@ def _definition(findings: Sequence[Finding], *, steps: int) -> Iterator[str]:
     first = findings[0]
     whole = first.change if first.path == "" else Change.CHANGED
     look = _LOOK[whole]
-    yield styled(f"{_SIGN[whole]} {first.kind} {name_text(first.name)} {whole}", look)
+    yield styled(f"{_SIGN[whole]} {called(first.kind, first.name)} {whole}", look)
     for finding in findings:
         if finding.path:
             yield f"  {_SIGN[finding.change]} {shown(finding.path)} {finding.change}"

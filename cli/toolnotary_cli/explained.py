@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolnotary_cli.explanation import Definitions, Explanation, Pinned
+from toolnotary_cli.wording import called
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
@@ -144,7 +145,7 @@ def _objections(look: Look, asked: str | None) -> Iterator[str]:
     for one in look.objections:
         if asked in (None, one.name):
             digest = f": {one.live}" if one.live else ""
-            yield f"    {one.kind.value} {escape(one.name, limit=200)}: {one.reason.value}{digest}"
+            yield f"    {called(one.kind, one.name)}: {one.reason.value}{digest}"
     if look.unnamed:
         yield f"    {look.unnamed} more did not pass, and are not recorded by name"
 
@@ -166,7 +167,7 @@ def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
 
 
 def _definition(one: Definitions, *, single: bool) -> Iterator[str]:
-    name = f"{one.kind.value} {escape(one.name, limit=200)}"
+    name = called(one.kind, one.name)
     if one.objection is None:
         yield f"  {name}: {one.standing}: {_STANDINGS[one.standing]}"
         if single:

@@ -14,6 +14,7 @@ from toolnotary_cli.proposal import signed_lines
 from toolnotary_cli.reading import KEY_BYTES, about, read
 from toolnotary_cli.source import Command, Published, Source
 from toolnotary_cli.source import one as one_source
+from toolnotary_cli.wording import called
 from toolnotary_verifier import history
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError
@@ -114,7 +115,7 @@ class Locking:
         before, after = first.surface.definitions, again.surface.definitions
         moved = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
         notes = [
-            f"{styled('!', 'warn')} {kind.value} {shown(name)} differs between two looks: whenever it is not "
+            f"{styled('!', 'warn')} {called(kind, name)} differs between two looks: whenever it is not "
             "as it was in the first, it will be withheld"
             for kind, name in moved
         ]

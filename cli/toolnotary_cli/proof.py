@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolnotary_cli.output import shown, styled
-from toolnotary_cli.wording import counted
+from toolnotary_cli.wording import called, counted
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Source
@@ -122,8 +122,7 @@ def _differences(judgement: "Judgement") -> Iterator[str]:
     for verdict in judgement.verdicts:
         if verdict.reason is not Reason.VERIFIED:
             detail = f": {verdict.detail}" if verdict.detail else ""
-            name = "" if verdict.name == verdict.kind.value else f" {shown(verdict.name)}"
-            yield f"  {verdict.reason.value}  {verdict.kind.value}{name}{detail}"
+            yield f"  {verdict.reason.value}  {called(verdict.kind, verdict.name)}{detail}"
 
 
 def _alike(judgements: "Sequence[tuple[str, Judgement]]") -> "Iterator[tuple[list[str], Judgement]]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.verdicts import verdict_line
-from toolnotary_cli.wording import counted
+from toolnotary_cli.wording import called, counted
 from toolnotary_verifier.canonical import JsonValue, plain
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.surface import Surface
@@ -49,7 +49,7 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
             raise
         yield from definition_lines(new.values())
     for verdict in lost:
-        what = f"{verdict.kind.value} {shown(verdict.name)}"
+        what = called(verdict.kind, verdict.name)
         yield f"the pinned text of {what} is not at hand: what changed is unknown"
 
 
@@ -64,7 +64,7 @@ def _about_lines(verdict: Verdict, surface: Surface) -> Iterator[str]:
 def definition_lines(definitions: Iterable[Definition]) -> Iterator[str]:
     """Whole definitions, as they would be pinned."""
     for definition in definitions:
-        what = f"{definition.kind.value} {shown(definition.name)}"
+        what = called(definition.kind, definition.name)
         yield f"{styled('+', 'good')} {what}  {definition.digest.short}"
         yield from _json_lines(json.loads(definition.canonical))
 
@@ -81,7 +81,7 @@ def summary_lines(surface: Surface) -> Iterator[str]:
     told = (counted(count, *_NOUNS[kind]) for kind, count in counts.items() if count)
     yield ", ".join(told) or "nothing"
     for fault in surface.faults:
-        where = f"{fault.kind.value} {shown(fault.name)}"
+        where = called(fault.kind, fault.name)
         yield f"{styled('!', 'bad')} {where} cannot be pinned: {fault.code}: {shown(fault.message)}"
 
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from toolnotary_cli import exits
 from toolnotary_cli.output import Look, shown, styled
+from toolnotary_cli.wording import called
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
@@ -148,4 +149,4 @@ def verdict_line(verdict: Verdict) -> str:
     detail = f" ({shown(verdict.detail, limit=300)})" if verdict.detail else ""
     look: Look = "warn" if verdict.passes else "bad"
     mark = styled(f"{_MARKS[verdict.action]:<8}", look)
-    return f"{mark} {verdict.reason.value}: {verdict.kind.value} {shown(verdict.name)}  {digests}{detail}"
+    return f"{mark} {verdict.reason.value}: {called(verdict.kind, verdict.name)}  {digests}{detail}"

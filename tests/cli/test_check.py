@@ -356,3 +356,11 @@ def test_a_slow_registry_is_given_up_once_for_all_versions_and_all_servers(
     assert err.count("the registry is not asked again") == 1
     assert sum(asked.split()[1].endswith("/versions") for asked in impostor.asked) == 1
     assert len(impostor.asked) <= 4
+
+
+def test_what_a_server_has_one_of_is_named_once_and_a_look_alike_is_spelled_out(bench: Bench) -> None:
+    bench.pin()
+    bench.shows(FIND, {**LOSE, "name": "los\u0435"}, instructions="Call find first.")
+    told = bench.run("check", "--start")[1]
+    assert "instructions-changed: instructions  " in told
+    assert "tool los\u0435 (spelled los\\u{435})" in told

@@ -16,25 +16,6 @@ from toolnotary_verifier.escape import escape
 _LOCK_BYTE = 1 << 40
 
 
-def opened(path: Path) -> BinaryIO:
-    """Open a file for reading, and never wait for it: a named pipe in its place is refused.
-
-    Whoever may write a project's files could have a command wait for ever, and with it whatever it guards.
-
-    Raises:
-        OSError: as `Path.open`; `EINVAL` for a pipe.
-    """
-    return open(path, "rb", opener=_without_waiting)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is a pipe, expected a file")
-    return descriptor
-
-
 def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 

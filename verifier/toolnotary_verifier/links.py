@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of a project may lead (docs/spec/lockfile.md).
+"""Where the files of a project may lead, and what may stand in their place (docs/spec/lockfile.md).
 
 A project's files may have been made by somebody else, links included. One that leads where that somebody
 could not have put a file is neither read nor written: a command would change a file that is none of the
 project's, or take one for reviewed that nobody reviewed with it.
 """
 
+import errno
 import os
+import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.escape import escape
@@ -42,3 +45,22 @@ def within(path: Path, root: Path | None) -> Path:
             remedy="put a file in the place of the link, or name the file that it leads to if you trust it",
         )
     return target
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading, and never wait for it: a named pipe in its place is refused.
+
+    Whoever may write a project's files could have a command wait for ever, and with it whatever it guards.
+
+    Raises:
+        OSError: as `Path.open`; `EINVAL` for a pipe.
+    """
+    return open(path, "rb", opener=_without_waiting)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is a pipe, expected a file")
+    return descriptor

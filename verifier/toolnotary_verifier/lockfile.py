@@ -36,8 +36,7 @@ from toolnotary_verifier.entries import (
 from toolnotary_verifier.equivalence import RECIPE as NORMAL_RECIPE
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import opened
-from toolnotary_verifier.links import within
+from toolnotary_verifier.links import opened, within
 from toolnotary_verifier.shape import members, text
 
 __all__ = ["Entry", "Lockfile", "Pin", "SignedEntry", "UnsignedEntry", "launch_digest"]

@@ -11,8 +11,7 @@ from pathlib import Path
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import opened
-from toolnotary_verifier.links import within
+from toolnotary_verifier.links import opened, within
 
 _MAX_OBJECT_BYTES = 64 << 20
 # A checkout that rewrites line ends would change what is hashed.

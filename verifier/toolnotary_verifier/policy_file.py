@@ -12,7 +12,7 @@ from typing import Any
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import opened
+from toolnotary_verifier.links import opened
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
 from toolnotary_verifier.verdict import Action, Reason

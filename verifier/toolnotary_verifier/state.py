@@ -21,8 +21,8 @@ from toolnotary_verifier.canonical import CanonicalError, Digest, JsonObject, ca
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.files import opened
 from toolnotary_verifier.history import CODE, History
+from toolnotary_verifier.links import opened
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -11,7 +11,7 @@ import click
 from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
-from toolnotary_cli.wording import counted
+from toolnotary_cli.wording import called, counted
 
 if TYPE_CHECKING:
     from toolnotary_verifier.canonical import JsonObject
@@ -217,7 +217,7 @@ def _lines(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> I
     for remote in found.remotes:
         yield f"remote    {shown(remote)}"
     for unstable in found.unstable:
-        yield f"unstable  {unstable.kind} {shown(unstable.name, limit=80)}, profile {unstable.profile}"
+        yield f"unstable  {called(unstable.kind, unstable.name)}, profile {unstable.profile}"
         if unstable.comes_and_goes:
             yield "          some looks do not have it"
         for move in unstable.moves:
