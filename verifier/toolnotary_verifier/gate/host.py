@@ -13,6 +13,7 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.listens import CHANGED, Listens
 from toolnotary_verifier.gate.recognise import has_inner_return, is_plain_answer, is_utf8, plainly_called
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, Held
 from toolnotary_verifier.gate.shape import bare_method, messages, misspells
@@ -34,22 +35,8 @@ from toolnotary_verifier.limits import Limits
 
 LISTS = {method: kind for kind, method in LIST_METHOD.items()}
 USES = {"tools/call": Kind.TOOL, "prompts/get": Kind.PROMPT}
-CHANGED = {
-    Kind.TOOL: "notifications/tools/list_changed",
-    Kind.PROMPT: "notifications/prompts/list_changed",
-    Kind.RESOURCE: "notifications/resources/list_changed",
-    Kind.TEMPLATE: "notifications/resources/list_changed",
-}
-_FILTER = {
-    Kind.TOOL: "toolsListChanged",
-    Kind.PROMPT: "promptsListChanged",
-    Kind.RESOURCE: "resourcesListChanged",
-    Kind.TEMPLATE: "resourcesListChanged",
-}
-_META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _NAME = frozenset(("name",))
 _CURSOR = frozenset(("cursor",))
-_MAX_LISTENS = 32
 _NOTHING: frozenset[str] = frozenset()
 _TOO_MANY = "too many protocol revisions or capabilities at once"
 _NO_ID = "the id is neither a string nor a number"
@@ -69,7 +56,7 @@ class HostSide:
         self._server = server
         self._limits = limits
         self._is_initialized = False
-        self._listens: dict[str, tuple[JsonValue, View, JsonObject]] = {}
+        self._listens = Listens()
         self._gated: dict[str, Callable[[JsonObject, bytes, float], Effects | None]] = {
             **dict.fromkeys(LISTS, self._list),
             **dict.fromkeys(USES, self._use),
@@ -116,12 +103,7 @@ class HostSide:
         """How the host is told that a list changed: by nobody's wish but ours."""
         if view is self._views.handshake:
             return [frame(notification(CHANGED[kind]))] if self._is_initialized else []
-        told = []
-        for listen_id, listening, wanted in self._listens.values():
-            if listening is view and wanted.get(_FILTER[kind]) is True:
-                params = {"_meta": {_META_SUBSCRIPTION: listen_id}}
-                told.append(frame(notification(CHANGED[kind], params)))
-        return told
+        return self._listens.announcements(view, kind)
 
     # Requests that wait for, or are answered from, what is verified
 
@@ -219,21 +201,17 @@ class HostSide:
         key = coerced_id(params.get("requestId")) if isinstance(params, dict) else None
         if key is None:
             return None
-        self._listens.pop(key, None)
+        self._listens.close(key)
         # What waits here was never sent: the server knows nothing that it could cancel.
         return Effects() if self._verification.waiting.cancel(key) else None
 
     def _listen(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
         params = message.get("params")
-        wanted = params.get("notifications") if isinstance(params, dict) else None
         try:
             view = None if stateless_meta(params) is None else self._views.of(params)
         except CanonicalError as fault:
             return refused(message, INVALID_PARAMS, fault.message)
-        if view is None or not isinstance(wanted, dict) or not answerable(message.get("id")):
-            return None
-        if len(self._listens) < _MAX_LISTENS:
-            self._listens[coerced_id(message["id"]) or ""] = (message["id"], view, wanted)
+        self._listens.open(message.get("id"), view, params)
         return None
 
     # What is no single request

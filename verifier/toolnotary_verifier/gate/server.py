@@ -14,6 +14,7 @@ from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.about import Presented
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
 from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
 from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
@@ -28,7 +29,6 @@ CHANGED = {
     "notifications/prompts/list_changed": (Kind.PROMPT,),
     "notifications/resources/list_changed": (Kind.RESOURCE, Kind.TEMPLATE),
 }
-_META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _ABOUT = frozenset(("protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"))
 _ANSWER = frozenset(("jsonrpc", "id", "result"))
 _SHOWN = 300
@@ -180,7 +180,7 @@ class ServerSide:
         """A list_changed goes on once the list was verified again; at once where nobody listed yet."""
         params = message.get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
-        subscription = coerced_id(meta.get(_META_SUBSCRIPTION)) if isinstance(meta, dict) else None
+        subscription = coerced_id(meta.get(META_SUBSCRIPTION)) if isinstance(meta, dict) else None
         told = False
         kinds = CHANGED[message["method"]]
         clean = serialize(message) + b"\n" if has_inner_return(line) else line
