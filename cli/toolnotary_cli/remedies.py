@@ -8,6 +8,7 @@ from typing import Final
 
 _NOT_A_RESULT = "give what a server answered, or what toolnotary capture wrote; its sender must mend it"
 _SERVER = "whoever makes the server must mend this"
+_LIMIT = "if that is right, raise the bound in [limits] of your toolnotary.toml (docs/reference/policy.md)"
 _SAVED = "give the whole answers of the server, as they came"
 _MANIFEST = "take the file as toolnotary capture or sign wrote it, byte for byte; or make it anew"
 _BUNDLE = "take the file that toolnotary sign wrote, byte for byte; or fetch it anew"
@@ -22,14 +23,14 @@ REMEDIES: Final = {
     "not-json": _NOT_A_RESULT,
     "not-utf8": _NOT_A_RESULT,
     "too-deep": _NOT_A_RESULT,
-    "too-large": "give less at a time; the limits stand in docs/reference/capture.md",
+    "too-large": _LIMIT,
     "duplicate-key": _SERVER,
     "lone-surrogate": _SERVER,
     "number-range": _SERVER,
     # What a server says of itself.
     "definition-shape": _SERVER,
     "cursor-loop": _SERVER,
-    "listing-limit": _SERVER,
+    "listing-limit": _LIMIT,
     "listing-shape": _SERVER,
     "no-surface": _SAVED,
     "surface-conflict": "join only answers that one server gave to one client",
@@ -47,7 +48,8 @@ REMEDIES: Final = {
     # What was signed and pinned.
     "bad-digest": "copy it whole, as toolnotary printed it",
     "manifest-inconsistent": _MANIFEST,
-    "manifest-limit": "publish fewer profiles, names or variants in one manifest",
+    "manifest-limit": "publish fewer profiles, names or variants in one manifest; names can be let through by"
+    " [limits] tools in your toolnotary.toml",
     "manifest-shape": _MANIFEST,
     "bundle-media-type": _BUNDLE,
     "bundle-shape": _BUNDLE,

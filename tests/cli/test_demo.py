@@ -126,6 +126,26 @@ def test_it_leaves_nothing_behind(played: Played) -> None:
     assert played.left == []
 
 
+def test_a_step_that_fails_ends_the_demo_with_its_command_and_leaves_nothing(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    (broken / "cryptography").mkdir(parents=True)
+    (broken / "cryptography" / "__init__.py").write_text("raise ImportError('half installed')", "utf-8")
+    world = tmp_path / "world"
+    world.mkdir()
+    ended = subprocess.run(
+        DEMO,
+        env={**own_world(world), "PYTHONPATH": str(broken)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert "error: demo-step: toolnotary keygen -o publisher ended with 70, expected 0" in ended.stderr
+    assert "half installed" in ended.stdout, "what the step itself said is shown"
+    assert left_behind(world) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are a Unix matter")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_ends_what_it_started_and_removes_its_files(
