@@ -94,7 +94,7 @@ def test_only_what_was_pinned_reaches_the_model_and_only_that_can_be_called(case
         assert host.end() == 0, host.said
 
     if case.expect == "reject":
-        assert listed["error"]["message"].startswith("Blocked by toolnotary")
+        assert listed["error"]["message"].startswith("Blocked by toolnotary: the tool listing ")
     else:
         assert sorted(tool["name"] for tool in listed["result"]["tools"]) == sorted(passing)
         pinned = {tool["name"]: tool for tool in tools(case.folder, "before")}
@@ -134,7 +134,7 @@ def test_a_changed_prompt_is_withheld_and_a_changed_resource_is_reported(case: C
     assert "acme/files: drift" in host.said
     if name == "prompts":
         assert shown == []
-        assert used["error"]["message"].startswith("Blocked by toolnotary")
+        assert used["error"]["message"].startswith("Blocked by toolnotary: the tool listing ")
         assert f"prompt {entry['name']} (changed)" in host.said
     else:
         assert shown == [entry]

@@ -39,9 +39,10 @@ class Held(NamedTuple):
 
 def refuse(request: Held, server: str, why: str) -> bytes:
     """The answer to a request that must not reach the server, as its method wants it."""
-    shown = escape(request.name or request.kind.value, limit=200)
+    kind = request.kind.value
+    what = f"the {kind} listing" if request.name is None else f"{kind} {escape(request.name, limit=200)}"
     text = (
-        f"Blocked by toolnotary: {request.kind} {shown} {why}. Nothing was sent to the server. "
+        f"Blocked by toolnotary: {what} {why}. Nothing was sent to the server. "
         f"To see why: toolnotary explain {server}"
     )
     if request.kind is Kind.TOOL and request.name is not None:
