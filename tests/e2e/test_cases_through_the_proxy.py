@@ -134,7 +134,7 @@ def test_a_changed_prompt_is_withheld_and_a_changed_resource_is_reported(case: C
     assert "acme/files: drift" in host.said
     if name == "prompts":
         assert shown == []
-        assert used["error"]["message"].startswith("Blocked by toolnotary: the tool listing ")
+        assert used["error"]["message"].startswith("Blocked by toolnotary: prompt ")
         assert f"prompt {entry['name']} (changed)" in host.said
     else:
         assert shown == [entry]
