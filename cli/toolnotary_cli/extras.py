@@ -12,6 +12,7 @@ _MODULES = {
     "registry": {
         "toolnotary_registry_api",
         "fastapi",
+        "h11",
         "sqlmodel",
         "sqlalchemy",
         "alembic",

@@ -10,6 +10,7 @@ from toolnotary_cli.verdicts import verdict_line
 from toolnotary_cli.wording import called, counted
 from toolnotary_verifier.canonical import JsonValue, plain
 from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Aspect, Judgement, Verdict
 
@@ -44,8 +45,8 @@ def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterat
 
         changed = review(surface._replace(definitions=old, faults=()), surface._replace(definitions=new))
         yield from review_lines(changed)
-    except ModuleNotFoundError as error:
-        if error.name != "deepdiff":
+    except ConfigurationError as error:
+        if error.code != "missing-extra":
             raise
         yield from definition_lines(new.values())
     for verdict in lost:
