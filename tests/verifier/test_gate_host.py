@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from effort import scaled
-from gatebench import Bench, tool
+from gatebench import META, Bench, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -238,6 +238,56 @@ def test_a_request_of_several_lines_that_cannot_be_written_in_one_is_answered(me
     bench.from_host(head.encode() + b'"params":{"name":"a","x":{"a":1,"a":2}}}\n')
     assert bench.server == []
     assert (bench.told()["id"], "error" in bench.told()) == (9, True)
+
+
+@pytest.mark.parametrize("request_id", ["null", "true", "[1]", "{}", '"\\ud800"'])
+@pytest.mark.parametrize("method", ["initialize", "server/discover", "tools/list", "tools/call"])
+def test_a_request_under_an_id_that_nobody_can_answer_is_refused_and_not_forwarded(
+    method: str, request_id: str
+) -> None:
+    bench = Bench([A])
+    params = json.dumps({"name": "a", "_meta": META if method == "server/discover" else {}})
+    bench.from_host(f'{{"jsonrpc":"2.0","id":{request_id},"method":"{method}","params":{params}}}\n'.encode())
+    assert bench.server == []
+    assert (bench.told()["id"], bench.told()["error"]["code"]) == (None, -32600)
+
+
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list"])
+def test_a_list_that_nobody_waits_for_is_not_asked_for(method: str) -> None:
+    bench = Bench([A])
+    assert not bench.from_host({"jsonrpc": "2.0", "method": method, "params": {}})
+    assert (bench.host, bench.server) == ([], [])
+
+
+@pytest.mark.parametrize("params", [{}, {"requestId": None}, {"requestId": {}}, {"requestId": 77}, None])
+def test_a_cancellation_of_nothing_that_waits_here_passes(params: object) -> None:
+    bench = Bench([A])
+    bench.call("a", request_id=5)
+    assert bench.from_host({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    assert bench.gate.is_waiting, "the call waits as it did"
+
+
+def test_a_batch_that_cannot_be_written_in_one_way_is_answered_part_by_part() -> None:
+    bench = Bench([A])
+    pings = [f'{{"jsonrpc":"2.0","id":{number},"method":"ping"' for number in (1, 2)]
+    bench.from_host(f'[{pings[0]}}},{pings[1]},"params":{{"x":1,"x":2}}}}]\n'.encode())
+    assert bench.server == []
+    assert [(one["id"], "error" in one) for one in bench.told()] == [(1, True), (2, True)]
+    assert bench.codes() == ["batch-refused"]
+
+
+def test_a_host_that_introduces_itself_in_too_many_ways_at_once_is_refused() -> None:
+    bench = Bench([A], limits=Limits(views=2))
+    answers = []
+    for number in range(4):
+        meta = META | {"io.modelcontextprotocol/protocolVersion": f"v{number}"}
+        for method in ("server/discover", "tools/list"):
+            before = len(bench.host)
+            message = {"jsonrpc": "2.0", "id": f"{method} {number}", "method": method}
+            bench.from_host({**message, "params": {"_meta": meta}})
+            answers += [json.loads(line)["id"] for line in bench.host[before:]]
+    assert answers == ["server/discover 2", "tools/list 2", "server/discover 3", "tools/list 3"]
+    assert not bench.closed
 
 
 def test_a_carriage_return_inside_a_call_is_written_out_of_it() -> None:
