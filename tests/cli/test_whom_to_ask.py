@@ -90,6 +90,16 @@ def test_a_pinned_url_is_not_asked_unless_start_says_so(bench: Bench, web: Serve
     assert web.requests == []
 
 
+def test_a_saved_listing_of_a_pinned_url_is_reviewed_and_accepted_without_asking_it(
+    bench: Bench, web: Served
+) -> None:
+    accepted = bench.at_terminal("approve", "web", "other.json", answers=YES)
+    assert accepted.code == 0, accepted.shown
+    assert POISONED["description"].split(". ")[1] in accepted.shown
+    assert bench.run("check", "other.json", "--server", "web")[0] == 0
+    assert web.requests == []
+
+
 def test_a_url_whose_record_leaves_out_a_secret_is_not_asked_without_it(bench: Bench) -> None:
     with serve(tools=[FIND]) as served:
         url = f"{served.url}/kAnary0Secret1Value2Xy3Long9Word"
