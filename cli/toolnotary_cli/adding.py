@@ -9,6 +9,7 @@ from toolnotary_cli import exits
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.earlier import passed_over, taken_back
 from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
@@ -81,24 +82,17 @@ class Adding:
             text = f"{shown(move.entry.server)} is pinned to this already"
             self._output.result(self._document(move, change_set, pinned=True), text)
             return exits.FINE
-        # A digest only narrows what may be accepted: a refusal tells it to whoever asks, a model included.
-        sure = self._yes and wanted.named
-        if self._yes and not sure:
-            raise Refused(
-                "needs-a-person",
-                "--yes pins only what a signer that your policy names has signed; "
-                f"this is the change set {change_set}",
-                remedy="look at it in a terminal, without --yes; or name the signer's key in your policy",
-            )
-        before = self._project.state.declined(move.entry.server, change_set)
+        before = _earlier(self._project.state.history, wanted)
+        if self._yes:
+            self._refuse_unasked(wanted, before)
         told = (
             f"{shown(move.entry.server)}: {launch.display}",
             *wanted.lines,
             *move.notes,
-            *(("you declined exactly this before",) if before else ()),
+            *(styled(line, "warn") for line in before),
             f"change set {change_set}",
         )
-        if sure:
+        if self._yes:
             for line in told:
                 self._output.note(click.unstyle(line))
         elif not confirm(
@@ -110,12 +104,37 @@ class Adding:
             text = "declined: nothing was pinned"
             self._output.result(self._document(move, change_set, pinned=False), text)
             return exits.OBJECTION
-        moved = move.apply(self._project, texts=self._texts)
+        # Unasked, what another process recorded by then counts too; a person was shown what they answered.
+        unless = (lambda known: bool(_earlier(known, wanted))) if self._yes else None
+        moved = move.apply(self._project, texts=self._texts, unless=unless)
         _record(moved, wanted)
         where = shown(str(self._project.lockfile_path), limit=300)
         text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
         self._output.result(self._document(move, change_set, pinned=True), text)
         return exits.FINE
+
+    def _refuse_unasked(self, wanted: Wanted, before: tuple[str, ...]) -> None:
+        """Refuse what `--yes` does not cover.
+
+        A digest only narrows what may be accepted: a refusal tells it to whoever asks, a model included.
+
+        Raises:
+            Refused: `needs-a-person`.
+        """
+        server, remedy = shown(wanted.move.entry.server), "look at it in a terminal, without --yes"
+        if not wanted.named:
+            raise Refused(
+                "needs-a-person",
+                "--yes pins only what a signer that your policy names has signed; "
+                f"this is the change set {wanted.change_set}",
+                remedy=f"{remedy}; or name the signer's key in your policy",
+            )
+        if before:
+            raise Refused(
+                "needs-a-person",
+                f"--yes pins {server} at first contact, or again as accepted last; {'; '.join(before)}",
+                remedy=remedy,
+            )
 
     def _is_pinned(self, move: Move, launch: Launch) -> bool:
         """Whether exactly this counts already; anything else that is pinned is not moved here.
@@ -135,8 +154,10 @@ class Adding:
                 remedy=f"toolnotary approve {shown(entry.server)}{shown(wanted)}",
             )
         pins = load_pins(self._project, server=entry.server, launch=launch)
-        accepted = isinstance(entry, UnsignedEntry) or self._project.state.accepts_manifest(
-            *entry.place, entry.manifest
+        state = self._project.state
+        accepted = isinstance(entry, UnsignedEntry) or (
+            state.accepts_manifest(*entry.place, entry.manifest)
+            and entry.manifest not in state.revoked(entry.server)
         )
         return accepted and bool(pins.profiles) and not pins.unaccepted
 
@@ -161,6 +182,12 @@ def _record(project: Project, wanted: Wanted) -> None:
     server, launch = wanted.move.entry.server, wanted.launch
     judgement = judge_for(project, server=server, launch=launch)(wanted.seen)
     record_outcome(project, judgement, server=server, launch=launch)
+
+
+def _earlier(known: history.History, wanted: Wanted) -> tuple[str, ...]:
+    """What the user decided before that this pin would undo."""
+    entry = wanted.move.entry
+    return (*taken_back(known, entry, wanted.change_set), *passed_over(known, entry))
 
 
 def _without_terminal(wanted: Wanted) -> str:

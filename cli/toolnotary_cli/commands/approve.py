@@ -94,7 +94,8 @@ def command(
     from toolnotary_cli.proposal import change_lines
 
     lines = list(change_lines(seen.surface, judgement, pins))
-    if not _agreed(project, judgement, move, lines, launch=launch, output=output):
+    otherwise = _without_terminal(server)
+    if not _agreed(project, judgement, move, lines, launch=launch, output=output, otherwise=otherwise):
         return exits.OBJECTION
     moved = move.apply(project, texts=not no_texts)
     after = judge_for(moved, server=server, launch=launch)(seen.surface)
@@ -116,6 +117,8 @@ def _move(
     output: Output,
 ) -> int:
     """Move the pin to a published version, after a yes."""
+    from shlex import quote
+
     from toolnotary_cli.looking import entry_launch
     from toolnotary_cli.moving import to_version
 
@@ -124,7 +127,17 @@ def _move(
     proposal = to_version(project, entry, launch, version, registry=registry, offline=offline)
     judgement = proposal.judgement
     _refuse_other(judgement, digest)
-    if not _agreed(project, judgement, proposal.move, proposal.lines, launch=launch, output=output):
+    pinned = quote(f"{project.lockfile_path}#{server}")
+    other = quote(f"{version.server}@{version.version}")
+    if not _agreed(
+        project,
+        judgement,
+        proposal.move,
+        proposal.lines,
+        launch=launch,
+        output=output,
+        otherwise=f"to see the change without one: toolnotary diff {shown(f'{pinned} {other}', limit=500)}",
+    ):
         return exits.OBJECTION
     proposal.move.apply(project, texts=texts)
     text = f"{styled('accepted', 'good')}: {shown(server)}@{shown(version.version)}"
@@ -188,23 +201,30 @@ def _agreed(
     *,
     launch: "Launch",
     output: Output,
+    otherwise: str,
 ) -> bool:
-    """Whether the person said yes; a no is remembered."""
+    """Whether the person said yes; a no is remembered.
+
+    `otherwise` is what shows the change where nobody can be asked.
+    """
     from toolnotary_cli.prompt import confirm
     from toolnotary_verifier import history
+    from toolnotary_verifier.earlier import taken_back
+    from toolnotary_verifier.lockfile import SignedEntry
 
-    server = judgement.server
-    before = project.state.declined(server, judgement.change_set)
+    server, entry = judgement.server, move.entry
     about = (
         f"{shown(server)}: {launch.display}",
         *lines,
         *move.notes,
-        *(("you declined exactly this before",) if before else ()),
+        *(styled(line, "warn") for line in taken_back(project.state.history, entry, judgement.change_set)),
         f"change set {judgement.change_set}",
     )
-    if confirm(f"accept this for {shown(server)}?", lines=about, otherwise=_without_terminal(server)):
+    if confirm(f"accept this for {shown(server)}?", lines=about, otherwise=otherwise):
         return True
-    project.state.append(history.declined(server, judgement.change_set))
+    # A no to a signed version is a no to it wherever else it is offered; `lock` knows it by its manifest.
+    signed = {entry.manifest} if isinstance(entry, SignedEntry) else set()
+    project.state.append(*(history.declined(server, no) for no in sorted({judgement.change_set, *signed})))
     text = f"{styled('declined', 'warn')}: {shown(server)} stays as it was pinned"
     output.result(_document(project, judgement.server, judgement.change_set, accepted=False), text)
     return False
