@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli.adding import Adding, Wanted
 from toolnotary_cli.looking import Seen, is_file, launch_of, look
@@ -24,6 +24,12 @@ from toolnotary_verifier.project import Project
 
 if TYPE_CHECKING:
     from toolnotary_verifier.keys import PublicKey
+
+# A secret is masked where it is recognized; whoever reads the line above this one knows what was missed.
+_RECORDED: Final = (
+    "this line is recorded in the lockfile and committed with it; what is masked (***) is not: "
+    "say no if a secret is left in it"
+)
 
 
 class Locking:
@@ -74,7 +80,7 @@ class Locking:
             move = replace(move, events=(event, *move.events))
         digest = signed.verified.manifest.digest
         by_policy = signer.removeprefix("key:") in named
-        lines = list(signed_lines(signed))
+        lines = [_RECORDED, *signed_lines(signed)]
         return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy))
 
     def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
@@ -92,6 +98,7 @@ class Locking:
         move = pin_surface(seen.surface, server=server, launch=seen.launch)
         first = decide(server, seen.surface, Pins(), policy=self._project.policy)
         lines = [
+            _RECORDED,
             *definition_lines(list(seen.surface.definitions.values())),
             *summary_lines(seen.surface),
             *notes,

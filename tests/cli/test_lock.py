@@ -233,6 +233,20 @@ def test_secrets_of_the_launch_are_in_no_file_and_no_output(bench: Bench) -> Non
     assert not [name for name, raw in bench.files.items() if CANARY.encode() in raw]
 
 
+def test_before_the_question_the_line_is_shown_as_it_is_recorded_and_committed(bench: Bench) -> None:
+    words = ["-k", "SuperSecret1234567", "--sa_pw=hunter2secret", "--pin", "123456"]
+    source = ["--server", "files", bench.listing(FIND)]
+    session = bench.at_terminal("lock", *source, "--", "python3", "srv.py", *words, answers=YES)
+    assert session.code == 0
+    assert "-k *** '--sa_pw=***' --pin ***" in session.shown
+    asked = session.shown.index("[yes/no]")
+    assert session.shown.index("recorded in the lockfile and committed with it") < asked
+    assert "SuperSecret1234567" not in session.shown
+    assert not [
+        name for name, raw in bench.files.items() if b"SuperSecret1234567" in raw or b"hunter2" in raw
+    ]
+
+
 # Published versions.
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from toolnotary_verifier.secrecy import MASK, mask, mask_assignment, mask_header, mask_value, names_secret
+from toolnotary_verifier.secrecy import MASK, mask, mask_assignment, mask_behind, mask_header, mask_short
 
 HEADER_FLAGS: Final = ("-H", "--header", "--headers")
 VARIABLE_FLAGS: Final = ("-e", "--env")
@@ -83,8 +83,9 @@ def arguments(rest: Sequence[str]) -> Iterator[Word]:
             yield Word.same(mask_header(words.pop(0)))
         elif word in VARIABLE_FLAGS and "=" in words[0]:
             yield Word.same(mask_assignment(words.pop(0)))
-        elif names_secret(word):
-            yield Word.same(mask_value(words.pop(0)))
+        elif (masked := mask_behind(word, words[0])) is not None:
+            words.pop(0)
+            yield Word.same(masked)
 
 
 def flag(word: str) -> Word:
@@ -92,12 +93,13 @@ def flag(word: str) -> Word:
     name, equals, value = word.partition("=")
     if not equals:
         # `-xSECRET` is a short flag with its value; a long flag is a word that somebody chose.
-        return Word.same(mask(word) if len(word) > 2 and not word.startswith("--") else word)
+        return Word.same(word if word.startswith("--") else mask_short(word))
     if name in HEADER_FLAGS:
         return Word.same(f"{name}={mask_header(value)}")
     if name in VARIABLE_FLAGS:
         return Word.same(f"{name}={mask_assignment(value)}")
-    return Word.same(f"{name}={mask_value(value) if names_secret(name) else mask(value)}")
+    masked = mask_behind(name, value)
+    return Word.same(f"{name}={mask(value) if masked is None else masked}")
 
 
 def is_path(text: str) -> bool:

@@ -15,17 +15,30 @@ MASK: Final = "***"
 
 # Words in the name of a flag, variable, header or query member whose value is nobody's business.
 _NAMES = re.compile(
-    r"token|secret|passw|pwd|passphrase|api-?_?key|apikey|access-?_?key|private-?_?key|auth|bearer|credential"
-    r"|cookie|session|signature|dsn|connection-?_?string|(?:^|[-_])(?:pat|key|pass|sig|jwt)(?:$|[-_=])",
+    r"token|secret|passw|pwd|passphrase|passcode|passkey|mnemonic|auth|bearer|credential|cookie|session|signature"
+    r"|dsn|connection[-_]?string|(?:api|app|access|private|master|account|licen[cs]e|shared|storage)[-_]?key"
+    r"|(?:^|[-_])(?:pat|key|pass|sig|jwt)(?:$|[-_=])|(?:^|[-_])(?:pin|licen[cs]e|psk|t?otp|creds?)$"
+    r"|pw$|(?<!by)(?<!com)(?<!tres)pass$",
     re.IGNORECASE,
 )
-# What issuers put in front of their tokens, so that scanners find them.
+# `--access` is followed by a credential, or by how much is allowed, which tells two launches apart.
+_ACCESS = re.compile(r"(?:^|[-_])access$", re.IGNORECASE)
+_LEVEL = re.compile(r"[A-Za-z_,:+-]*|[0-9]+")
+# Short flags that stand for a password, key, secret, token or user where a program has such: there a word of
+# letters and digits is none that names something, and `user:password` is what it looks like.
+_SHORT = re.compile(r"-[akpstuw]", re.IGNORECASE)
+_USER = re.compile(r"-u|--(?:.*[-_])?user", re.IGNORECASE)
+_LOGIN = re.compile(r"([^:/\\\s]+):(?!\d+$)([^/\\:]\S*)")
+_CHOSEN = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])[^\s/\\.:=,]{8,}")
+_NAMED = re.compile(r"[A-Za-z]+[0-9]{0,2}|[0-9]+[A-Za-z]?")  # web01, v2, 70b: a part of a name
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# What issuers put in front of their tokens, so that scanners find them; `flask-...` begins with none of it.
 _ISSUED = re.compile(
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}"
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}"
     r"|glpat-[A-Za-z0-9_-]{16,}|xox[abeoprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}|A[KS]IA[A-Z0-9]{16}"
     r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{16,}|pypi-[A-Za-z0-9_-]{16,}"
     r"|hf_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.?[A-Za-z0-9_-]*|SG\.[A-Za-z0-9_-]{16,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY)"
 )
 _BEARER = re.compile(r"\b(?:bearer|basic|token)\s+\S+", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
@@ -35,12 +48,13 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>|;,]+", re.IGNORECASE)
 _PATH = re.compile(r"\.{1,2}[/\\]|~[/\\]|[A-Za-z]:\\")
 _HEADER = re.compile(r"([A-Za-z0-9_-]+)(:\s*)(\S.*)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(=)(.*)", re.DOTALL)
-_OPAQUE = re.compile(r"[A-Za-z0-9_+=-]{20,}")
+_LONG: Final = 20  # characters from which on a word is rarely a name
+_OPAQUE = re.compile(r"[A-Za-z0-9_+=-]{20,}|[A-Za-z0-9]{16,}")
 
 
 def names_secret(name: str) -> bool:
     """Whether a flag, variable, header or member of this name holds a secret."""
-    return _NAMES.search(name) is not None
+    return any(_NAMES.search(one) for one in (name, _BOUNDARY.sub("-", name)))
 
 
 def is_placeholder(text: str) -> bool:
@@ -52,6 +66,28 @@ def is_placeholder(text: str) -> bool:
 def mask_value(text: str) -> str:
     """The mask, or `text` itself where it only refers to a value, or names a file by a relative path."""
     return text if not text or is_placeholder(text) or _PATH.match(text) else MASK
+
+
+def mask_behind(flag: str, value: str) -> str | None:
+    """What is recorded of the value of `flag`; None where nothing about the flag makes it a secret."""
+    if names_secret(flag):
+        return mask_value(value)
+    if is_placeholder(value) or _PATH.match(value):
+        return None
+    if _ACCESS.search(flag) and not _LEVEL.fullmatch(value):
+        return MASK
+    login = _LOGIN.fullmatch(value) if _USER.fullmatch(flag) else None
+    if login is not None:
+        return f"{login[1]}:{mask_value(login[2])}"
+    return MASK if _SHORT.fullmatch(flag) and _looks_chosen(value) else None
+
+
+def mask_short(word: str) -> str:
+    """A short flag, or several in one, with what may be the value of the first masked (`-pSECRET`)."""
+    name, value = word[:2], word[2:]
+    masked = mask_behind(name, value) if value else None
+    told = name + (mask(value) if masked is None else masked)
+    return mask(word) if told == word else told
 
 
 def mask_header(text: str) -> str:
@@ -126,13 +162,27 @@ def url_credentials(url: str) -> Iterator[str]:
     yield from (value for _, value in parse_qsl(parts.query))
 
 
+def _looks_chosen(text: str) -> bool:
+    """Whether `text` could be a password: letters and digits in one word that is built like no name."""
+    return _CHOSEN.fullmatch(text) is not None and not all(
+        _NAMED.fullmatch(part) for part in re.split("[-_@]", text)
+    )
+
+
 def _looks_random(text: str) -> bool:
     """Whether `text` is one long word that no person would have chosen: letters and digits run together."""
     if not _OPAQUE.fullmatch(text):
         return False
     kinds = [_kind(character) for character in text if character.isalnum()]
     turns = sum(before != after for before, after in pairwise(kinds))
-    return kinds.count("digit") >= 3 and len(set(kinds)) > 1 and turns * 6 >= len(text)
+    digits, variety = kinds.count("digit"), len(set(kinds))
+    if len(text) >= _LONG:
+        return digits >= 3 and variety > 1 and turns * 6 >= len(text)
+    # Names of this length exist: three kinds of characters, or many digits, tell that it is none.
+    if variety == 3 and digits >= 1 and turns * 2 >= len(text):
+        return True
+    mixed = digits >= 3 if variety == 3 else variety == 2 and digits * 4 >= len(text)
+    return mixed and turns * 5 >= len(text)
 
 
 def _kind(character: str) -> str:
