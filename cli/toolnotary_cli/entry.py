@@ -58,8 +58,15 @@ def plain_run(words: Sequence[str]) -> Run | None:
     if any(word in _OPTIONS and follows == _FLAG for word, follows in pairwise(words[1:at])):
         return None
     given |= dict(zip(names, values, strict=True))
+    if not _is_plain(given["--server"]):
+        return None
     server, lockfile, policy, registry = given.values()
     return tuple(words[at + 1 :]), server, lockfile, policy, registry, _FLAG in words[1:at]
+
+
+def _is_plain(server: str) -> bool:
+    """Whether this is plainly the name of a server; what else may be one is left to click (`local_name`)."""
+    return server.isascii() and server.isprintable() and server == server.strip() and len(server) <= 200
 
 
 def _guard(

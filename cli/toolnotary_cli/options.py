@@ -6,14 +6,33 @@ Each is a decorator; the name of the parameter it fills is its own (`output` fil
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from toolnotary_cli.colors import Decorator, color
 from toolnotary_cli.output import Output
 
-__all__ = ["color", "database", "lockfile", "offline", "output", "policy", "registry"]
+__all__ = ["SERVER", "color", "database", "lockfile", "offline", "output", "policy", "registry"]
+
+
+class _ServerName(click.types.StringParamType):
+    """The name of a server, refused here where no lockfile and no state could hold it."""
+
+    name = "server"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it was typed, or a usage error that names the argument."""
+        from toolnotary_verifier.local_name import fault
+
+        name = str(super().convert(value, param, ctx))
+        found = fault(name)
+        if found:
+            self.fail(f"the name of a server {found}", param, ctx)
+        return name
+
+
+SERVER: Final = _ServerName()
 
 _format: Decorator = click.option(
     "--format",

@@ -73,7 +73,7 @@ def test_a_source_is_completed_as_a_file(words: str, bench: Bench) -> None:
 
 
 def test_what_a_shell_would_run_is_never_offered(bench: Bench) -> None:
-    pinned("good/one", "$(touch evil)", "`touch evil`", "a b", "a;b", "-rf", "a\nb", "\u202egood")
+    pinned("good/one", "$(touch evil)", "`touch evil`", "a b", "a;b", "-rf")
     assert offered("bash", "toolnotary approve ") == ["plain,good/one"]
 
 

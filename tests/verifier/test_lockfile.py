@@ -13,9 +13,11 @@ from effort import scaled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolnotary_verifier import local_name
 from toolnotary_verifier.canonical import Digest, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
+from toolnotary_verifier.escape import is_invisible
 from toolnotary_verifier.files import replace_file
 from toolnotary_verifier.lockfile import Entry, Lockfile, Pin, SignedEntry, UnsignedEntry
 
@@ -196,6 +198,14 @@ def test_the_marker_of_a_merge_conflict_is_named(marker: bytes) -> None:
     assert code_of(BOTH.dump() + marker + b"\n") == "lockfile-conflict"
 
 
+@pytest.mark.parametrize("name", [" files", "files\t", "fi\u200bles", "\u202eselif", "f" * 201])
+def test_a_name_that_nobody_could_type_again_is_refused_with_its_line(name: str) -> None:
+    with pytest.raises(InvalidInput, match="a server cannot be called") as caught:
+        Lockfile.parse(lockfile(unsigned(name)).dump(), where="x.lock")
+    assert caught.value.code == "lockfile-corrupt"
+    assert not any(is_invisible(character) for character in caught.value.message)
+
+
 @settings(max_examples=scaled(100, 2000))
 @given(st.binary(max_size=200), st.integers(0, len(BOTH.dump())))
 def test_any_bytes_end_in_a_lockfile_or_in_a_typed_error(junk: bytes, at: int) -> None:
@@ -208,7 +218,7 @@ def test_any_bytes_end_in_a_lockfile_or_in_a_typed_error(junk: bytes, at: int) -
     assert code.startswith("lockfile-")
 
 
-names = st.text(min_size=1, max_size=12)
+names = st.text(min_size=1, max_size=12).filter(lambda name: not local_name.fault(name))
 pins = st.dictionaries(
     st.tuples(st.sampled_from(list(Kind)), st.text(max_size=8)), st.binary(max_size=2), max_size=5
 )

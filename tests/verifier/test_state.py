@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/spec/state.md: the user's state forgets nothing, closes when it is corrupt, knows what was cut off."""
 
+import json
 import os
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from effort import scaled
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest, canonical_bytes
@@ -87,6 +92,96 @@ def test_the_file_is_lines_of_canonical_json_that_only_its_owner_reads(path: Pat
     assert end == b""
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+anything = st.text(st.characters(codec=None), max_size=6)  # lone surrogates too
+digests = st.binary(max_size=2).map(Digest.of)
+looks = st.builds(
+    Look,
+    outcome=st.sampled_from(Outcome),
+    change_set=digests,
+    counts=st.dictionaries(anything, st.integers(-1, 9), max_size=2),
+    pinned=st.none() | digests,
+    objections=st.lists(
+        st.builds(
+            Objection,
+            st.sampled_from([*Kind, *Aspect]),
+            anything,
+            st.sampled_from(Reason),
+            st.none() | digests,
+        ),
+        max_size=2,
+    ).map(tuple),
+    unnamed=st.integers(-1, 9),
+)
+events = st.one_of(
+    st.builds(
+        history.accepted,
+        anything,
+        digests,
+        st.lists(st.tuples(st.sampled_from(Kind), anything, digests), max_size=3),
+    ),
+    st.builds(
+        history.accepted_manifest,
+        anything,
+        digests,
+        manifest=digests,
+        sequence=st.integers(-1, 2**54),
+        signer=anything,
+    ),
+    st.builds(history.trusted_key, anything, key_id=digests, pem=anything),
+    st.builds(history.declined, anything, digests),
+    st.builds(history.revoked, anything, st.lists(digests, max_size=3)),
+    st.builds(history.accepted_value, anything, anything),
+    st.builds(history.inspected, anything, digests, looks),
+)
+
+
+@settings(max_examples=scaled(200, 2000))
+@given(st.lists(events, min_size=1, max_size=3))
+def test_whatever_is_recorded_reads_back_equal_and_what_would_not_is_never_written(
+    found: list[dict[str, Any]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "state.jsonl"
+        State.load(path).append(accepted())
+        before = path.read_bytes()
+        code = ""
+        try:
+            State.load(path).append(*found, at=AT)
+        except InvalidInput as error:
+            code = error.code
+        State.load(path)
+        if code:
+            assert (code, path.read_bytes()) == ("not-recordable", before)
+            return
+        lines = path.read_bytes().removeprefix(before).splitlines()
+        assert [json.loads(line) for line in lines] == [
+            {**event, "at": "2026-11-30T12:00:00Z"} for event in found
+        ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        history.declined("", A),
+        history.accepted_value("verdicts.upgrade", ""),
+        manifest(1, signer=""),
+        manifest(-1),
+        accepted((Kind.TOOL, "\ud800", A)),
+        {"event": "forgotten", "server": SERVER},
+    ],
+)
+def test_an_event_that_no_reader_would_take_leaves_the_file_as_it_was(
+    event: dict[str, Any], path: Path
+) -> None:
+    state = State.load(path)
+    state.append(accepted())
+    before = path.read_bytes()
+    with pytest.raises(InvalidInput) as caught:
+        state.append(history.declined(SERVER, B), event)
+    assert (caught.value.code, path.read_bytes()) == ("not-recordable", before)
+    assert not State.load(path).declined(SERVER, B)
 
 
 def test_nothing_that_was_written_is_ever_changed(path: Path) -> None:

@@ -4,9 +4,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from toolnotary_verifier import local_name
 from toolnotary_verifier.canonical import Digest, JsonObject, canonical_bytes
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.escape import escape
 from toolnotary_verifier.shape import array, members, text
 
 CORRUPT: Final = "lockfile-corrupt"
@@ -133,7 +135,10 @@ def _common(value: JsonObject, required: tuple[str, ...], optional: tuple[str, .
         required=("entry", "server", "launch", "recorded", *required),
         optional=optional,
     )
-    text(value["server"], "server", code=CORRUPT)
+    name_fault = local_name.fault(text(value["server"], "server", code=CORRUPT))
+    if name_fault:
+        shown = escape(value["server"], limit=120)
+        raise InvalidInput(CORRUPT, f"a server cannot be called {shown}: the name {name_fault}")
     for name in ("launch", "recorded"):
         members(value[name], name, code=CORRUPT, optional=None)
     return value

@@ -96,7 +96,8 @@ class State:
             Whether the events were recorded.
 
         Raises:
-            InvalidInput: `state-corrupt`; nothing was written.
+            InvalidInput: `state-corrupt`, or `not-recordable` for an event that no reader would take; nothing
+                was written.
             ConfigurationError: `file-not-writable`; nothing was recorded.
         """
         from datetime import UTC, datetime
@@ -104,7 +105,7 @@ class State:
         from toolnotary_verifier.files import locked, unwritable
 
         moment = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        lines = b"".join(canonical_bytes({**event, "at": moment}) + b"\n" for event in events)
+        lines = b"".join(_line(self.path, {**event, "at": moment}) for event in events)
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -245,6 +246,28 @@ def _take(history: History, number: int, event: JsonObject) -> None:
         history.add(event)
     elif event != {"schema": SCHEMA}:
         raise InvalidInput(CODE, f"expected the schema {SCHEMA}")
+
+
+def _line(path: Path, event: JsonObject) -> bytes:
+    """The line of an event, which whoever reads the file will take: else the file would be corrupt.
+
+    Raises:
+        InvalidInput: `not-recordable`.
+    """
+    try:
+        line = canonical_bytes(event)
+        if len(line) <= _MAX_LINE_BYTES and _event(line) == event:
+            History().add(event)
+            return line + b"\n"
+        why = f"a line of {len(line)} bytes that does not read as what was to be written"
+    except InvalidInput as error:
+        why = error.message
+    where = escape(str(path), limit=300)
+    raise InvalidInput(
+        "not-recordable",
+        f"{where} cannot hold this, and nothing was recorded: {why}",
+        remedy="use names of visible characters; what was recorded before is as it was",
+    )
 
 
 def _event(line: bytes) -> JsonObject | None:

@@ -23,7 +23,7 @@ SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
 
 
 @click.command(cls=TrailingCommand)
-@click.argument("server", shell_complete=completion.servers)
+@click.argument("server", type=options.SERVER, shell_complete=completion.servers)
 @click.argument("source", required=False, shell_complete=completion.files)
 @click.option(
     "--digest", metavar="CHANGESET", help="Refuse anything but this set of changes, as check or run told it."

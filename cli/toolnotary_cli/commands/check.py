@@ -26,7 +26,13 @@ _EXPECTED: Final = "give a saved listing, a URL or a command behind --; --server
 
 @click.command(cls=TrailingCommand)
 @click.argument("source", required=False, shell_complete=completion.files)
-@click.option("--server", metavar="NAME", shell_complete=completion.servers, help="Check this server only.")
+@click.option(
+    "--server",
+    metavar="NAME",
+    type=options.SERVER,
+    shell_complete=completion.servers,
+    help="Check this server only.",
+)
 @click.option(
     "--start", is_flag=True, help="Start the commands that the lockfile records; they are shown first."
 )

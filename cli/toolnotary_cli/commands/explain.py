@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("server", shell_complete=completion.servers)
+@click.argument("server", type=options.SERVER, shell_complete=completion.servers)
 @click.argument("tool", required=False)
 @options.lockfile
 @options.policy

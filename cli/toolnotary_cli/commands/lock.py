@@ -18,7 +18,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(cls=TrailingCommand)
 @click.argument("source", required=False, shell_complete=completion.files)
-@click.option("--server", metavar="NAME", help="The name to pin it under; a published version has its own.")
+@click.option(
+    "--server",
+    metavar="NAME",
+    type=options.SERVER,
+    help="The name to pin it under; a published version has its own.",
+)
 @click.option("--url", metavar="URL", help="Where a published version is reached, in place of a command.")
 @click.option(
     "--profile", "profiles", metavar="NAME", multiple=True, help="Accept this profile only (repeatable)."

@@ -13,7 +13,7 @@ SCHEMA: Final = "https://toolnotary.dev/output/revoke/v1"
 
 
 @click.command()
-@click.argument("server", shell_complete=completion.servers)
+@click.argument("server", type=options.SERVER, shell_complete=completion.servers)
 @click.argument("tool", required=False)
 @options.lockfile
 @options.policy

@@ -11,7 +11,10 @@ from toolnotary_cli.trailing import TrailingCommand
 
 @click.command(cls=TrailingCommand)
 @click.option(
-    "--server", metavar="NAME", help="The name that the server is pinned under; else its launch decides."
+    "--server",
+    metavar="NAME",
+    type=options.SERVER,
+    help="The name that the server is pinned under; else its launch decides.",
 )
 @options.lockfile
 @options.policy

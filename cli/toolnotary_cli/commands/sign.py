@@ -21,7 +21,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("file", type=_FILE)
 @click.option("--key", metavar="PEM", type=_FILE, required=True, help="Private key file (see keygen).")
-@click.option("--server", metavar="NAME", required=True, help="Name of the server, as published.")
+@click.option(
+    "--server", metavar="NAME", type=options.SERVER, required=True, help="Name of the server, as published."
+)
 @click.option("--version", metavar="V", required=True, help="Version of the server.")
 @click.option(
     "--sequence",

@@ -34,7 +34,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     help="Public key that may sign, in place of those that the policy names; more than one may be given.",
 )
-@click.option("--server", metavar="NAME", help="Refuse the manifest of any other server.")
+@click.option(
+    "--server", metavar="NAME", type=options.SERVER, help="Refuse the manifest of any other server."
+)
 @click.option("--version", metavar="V", help="Refuse any other version.")
 @options.policy
 @options.registry
