@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from effort import scaled
 from gatebench import META, Bench, tool
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolnotary_verifier.limits import Limits
@@ -385,6 +385,7 @@ MESSAGES = st.lists(MEMBERS, max_size=6).map(_object)
 ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "utf-16", "utf-32-le"])
 
 
+@example(['{"method":"tools/call","params":{},"params":{"name":"a"}}'], False, "utf-8", "\n")
 @settings(max_examples=scaled(500, 10000))
 @given(
     st.lists(MESSAGES, min_size=1, max_size=2),

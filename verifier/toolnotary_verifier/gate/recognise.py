@@ -27,6 +27,7 @@ _BRACE = 0x7B
 _METHOD = b'"method"'
 _METHOD_KEY = rb"""["']method["']|[{,\s]method\s*:"""
 _NAME = b'"name"'
+_PARAMS = b'"params"'
 _STATELESS = b'/protocolversion"'
 _CALL, _SPACED_CALL = b'"method":"tools/call"', b'"method": "tools/call"'
 _NAMED, _SPACED_NAMED = b'"name":"', b'"name": "'
@@ -96,10 +97,11 @@ def is_plain_answer(frame: bytes) -> bool:
 def plainly_called(frame: bytes) -> bytes | None:
     """The name in a tools/call of which no reader can take another name; None for every other frame.
 
-    One key `method` and one key `name` are in the whole frame, in any case, and no escape that could spell
-    another: a quoted word cannot occur inside of a string, where its second quote would be escaped. Whoever
-    reads a call from that, wherever the name stands, reads this. Readers that guess an encoding find UTF-8. A
-    request of the stateless era is none of these, since what it is held to stands in its `_meta`.
+    One key `method`, one `params` and one `name` are in the whole frame, in any case, and no escape that could
+    spell another: a quoted word cannot occur inside of a string, where its second quote would be escaped.
+    Whoever reads a call from that, wherever the name stands, reads this; of two `params` one could be without
+    it. Readers that guess an encoding find UTF-8. A request of the stateless era is none of these, since what
+    it is held to stands in its `_meta`.
     """
     if frame.find(_CALL) < 0 and frame.find(_SPACED_CALL) < 0:
         return None
@@ -108,7 +110,9 @@ def plainly_called(frame: bytes) -> bytes | None:
     if _NUL in frame or not (frame.isascii() or is_utf8(frame)):
         return None
     low = frame.lower()
-    if low.count(_NAME) != 1 or low.count(_METHOD) != 1 or low.find(_STATELESS) >= 0:
+    if low.count(_NAME) != 1 or low.count(_METHOD) != 1 or low.count(_PARAMS) != 1:
+        return None
+    if low.find(_STATELESS) >= 0:
         return None
     start = frame.find(_NAMED) + len(_NAMED)
     if start < len(_NAMED):
