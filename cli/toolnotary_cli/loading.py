@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolnotary_cli.reading import about
-from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url
+from toolnotary_cli.source import STANDARD_INPUT, Command, Published, Saved, Source, Url, looks_published
 from toolnotary_cli.subject import ALONE, Subject, of_contents
 from toolnotary_verifier.canonical import parse_message
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, Refused
@@ -88,8 +88,19 @@ def _name(version: Published) -> str:
     return f"{version.server}@{escape(version.version, limit=80)}"
 
 
+def _label(name: str) -> str:
+    """How to call files; what is written like a published version is told to be none."""
+    label = escape(name, limit=200)
+    if not looks_published(name):
+        return label
+    from toolnotary_cli.telling import say
+
+    say(f"{label} is read as the file of that name, and not as a version in a registry")
+    return f"file ./{label}"
+
+
 def _saved(source: Saved, limits: Limits) -> Subject:
-    label = escape("+".join(map(str, source.paths)), limit=200)
+    label = _label("+".join(map(str, source.paths)))
     contents = [_read(path, limits) for path in source.paths]
     locked = _lockfile(source, contents[0], limits) if len(contents) == 1 else None
     if locked is not None:

@@ -123,3 +123,16 @@ def tell_unaccepted(policy: "Policy", output: "Output") -> None:
             f"the project's policy sets {value.option} to {value.value}; that grants or loosens, and counts "
             "only once you accept it: toolnotary lock --accept-project"
         )
+
+
+def tell_file_too(version: str, output: "Output") -> None:
+    """Say that a published version is meant, where a file has its name and other commands would read that.
+
+    Args:
+        version: NAME@VERSION, as it stands on the command line.
+        output: where it is told.
+    """
+    from toolnotary_cli.source import is_file_too
+
+    if is_file_too(version):
+        output.note(f"{version}: the version in the registry is meant; the file of that name is ./{version}")

@@ -11,8 +11,11 @@
 | `http://...`, `https://...` | a server behind Streamable HTTP |
 | `NAME@VERSION` | a published version, in the registry; `#PROFILE` behind it names one profile |
 
-An existing file wins over every other reading, whatever its name looks like. Where one SOURCE is asked for, a
-command may be given after `--` in its place. Parsing touches nothing but file names; `subject` reads.
+An existing file wins over every other reading, whatever its name looks like. Not so where a command pins what
+it is given (`deciding`): a repository could ship a listing under the name of the version that is meant.
+
+Where one SOURCE is asked for, a command may be given after `--` in its place. Parsing touches nothing but file
+names; `subject` reads.
 """
 
 import os
@@ -75,18 +78,22 @@ Source = Saved | Command | Url | Published
 STANDARD_INPUT = Path("-")
 
 
-def parse(text: str, *, expected: str = _FORMS) -> Source:
+def parse(text: str, *, expected: str = _FORMS, deciding: bool = False) -> Source:
     """The source that `text` names.
 
     Args:
         text: as it stands on the command line.
         expected: what the command takes, for the error that says so.
+        deciding: whether NAME@VERSION is a version even where a file has that name.
 
     Raises:
         ConfigurationError: `source`, if it names none.
     """
     if text == "-":
         return Saved((STANDARD_INPUT,))
+    published = re.fullmatch(_PUBLISHED, text)
+    if published and (deciding or not is_file_too(text)):
+        return Published(published[1], published[2])
     if _is_file(text):
         return Saved((Path(text),))
     if text.startswith(STDIO):
@@ -96,11 +103,18 @@ def parse(text: str, *, expected: str = _FORMS) -> Source:
     found = _files(text)
     if found is not None:
         return found
-    published = re.fullmatch(_PUBLISHED, text)
-    if published:
-        return Published(published[1], published[2])
     wrong = _missing(text)
     raise ConfigurationError("source", f"{escape(wrong, limit=200)}: {_wrong(wrong)}", remedy=expected)
+
+
+def is_file_too(text: str) -> bool:
+    """Whether `text` is read as files or a part of one where an existing file wins."""
+    return _is_file(text) or _files(text) is not None
+
+
+def looks_published(text: str) -> bool:
+    """Whether `text`, the name of a file perhaps, is written like a version in a registry."""
+    return re.fullmatch(_PUBLISHED, text) is not None
 
 
 def _missing(text: str) -> str:
@@ -122,13 +136,16 @@ def _wrong(text: str) -> str:
     return "there is no such file"
 
 
-def one(text: str | None, command: Sequence[str], *, expected: str = _FORMS) -> Source:
+def one(
+    text: str | None, command: Sequence[str], *, expected: str = _FORMS, deciding: bool = False
+) -> Source:
     """The source of a command line that asks for one: SOURCE, or what stood after `--`.
 
     Args:
         text: SOURCE, None where it is not given.
         command: what stood after `--`.
         expected: what the command takes, for the error that says so.
+        deciding: see `parse`.
 
     Raises:
         ConfigurationError: `source`, if there is none or both.
@@ -138,7 +155,7 @@ def one(text: str | None, command: Sequence[str], *, expected: str = _FORMS) -> 
             "source", "got a SOURCE and a command after --", remedy="give one of the two"
         )
     if text is not None:
-        return parse(text, expected=expected)
+        return parse(text, expected=expected, deciding=deciding)
     return _command(command, expected=expected)
 
 

@@ -83,7 +83,7 @@ def command(
     from toolnotary_cli import source as sources
     from toolnotary_cli.locking import Locking
     from toolnotary_cli.loosening import accept_policy
-    from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_cli.opening import open_project, tell_file_too, tell_unaccepted
 
     project = open_project(lockfile=lockfile, policy=policy, new=True)
     if accept_project:
@@ -91,9 +91,10 @@ def command(
             raise click.UsageError("--accept-project stands alone: it pins nothing")
         return accept_policy(project, output)
     tell_unaccepted(project.policy, output)
-    given = sources.parse(source, expected=_EXPECTED) if source is not None else None
+    given = sources.parse(source, expected=_EXPECTED, deciding=True) if source is not None else None
     locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
-    if isinstance(given, sources.Published):
+    if source is not None and isinstance(given, sources.Published):
+        tell_file_too(source, output)
         if server not in (None, given.server):
             raise click.UsageError(f"--server {server} is not the name in {source}")
         if url is not None and argv:
