@@ -14,8 +14,8 @@
 An existing file wins over every other reading, whatever its name looks like. Not so where a command pins what
 it is given (`deciding`): a repository could ship a listing under the name of the version that is meant.
 
-Where one SOURCE is asked for, a command may be given after `--` in its place. Parsing touches nothing but file
-names; `subject` reads.
+Where one SOURCE is asked for, a command may be given after `--` in its place. Parsing touches nothing but the
+names of files; `subject` reads.
 """
 
 import os

@@ -59,7 +59,7 @@ def command(
     """
     from toolnotary_cli import source as sources
     from toolnotary_cli.offers import offers
-    from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_cli.opening import open_project, tell_file_too, tell_unaccepted
     from toolnotary_cli.source import Published
     from toolnotary_verifier.approval import accept
     from toolnotary_verifier.decide import decide
@@ -67,8 +67,9 @@ def command(
 
     project = open_project(lockfile=lockfile, policy=policy, server=server)
     tell_unaccepted(project.policy, output)
-    given = sources.one(source, argv) if source is not None or argv else None
-    if isinstance(given, Published):
+    given = sources.one(source, argv, deciding=True) if source is not None or argv else None
+    if source is not None and isinstance(given, Published):
+        tell_file_too(source, output)
         return _move(
             project,
             server,
