@@ -24,6 +24,8 @@ from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.interrupts import ENDING
 
+# Our own settings: where keys, passphrases and a person's decisions lie is nothing for a server to know.
+_OWN: Final = "TOOLNOTARY_"
 # What a host sends to end a server.
 FORWARDED: Final = ENDING
 # Reads until its standard input ends: with a line where all went well, without one where we were killed.
@@ -184,7 +186,8 @@ def start(
 
     Args:
         argv: the command and its arguments; no shell reads them.
-        environment: all of its environment; ours where None.
+        environment: all of its environment; where None it is ours, without the variables that are settings of
+            this product (TOOLNOTARY_*).
         directory: its working directory; ours where None.
         stderr: a pipe, or our own standard error.
         contained: for a process that does nothing else until the server has ended: adopt its orphans, and end
@@ -221,7 +224,7 @@ def _popen(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if stderr == "pipe" else None,
             cwd=directory,
-            env=None if environment is None else dict(environment),
+            env=_inherited() if environment is None else dict(environment),
             # A session of its own: it leaves the terminal, on which it could answer what a person is asked.
             start_new_session=sys.platform != "win32",
         )
@@ -232,6 +235,10 @@ def _popen(
             f"{escape(argv[0], limit=200)} cannot be started: {escape(why, limit=200)}",
             remedy="check that the command is installed and on PATH, and that its arguments are right",
         ) from None
+
+
+def _inherited() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.upper().startswith(_OWN)}
 
 
 def binary_standard_streams() -> None:
