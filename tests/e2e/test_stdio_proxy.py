@@ -367,3 +367,25 @@ def test_every_code_of_a_line_for_people_is_explained() -> None:
     page = (ROOT / "docs" / "reference" / "proxy.md").read_text(encoding="utf-8")
     assert len(used) > 8
     assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == used
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the limit on the size of files is POSIX")
+def test_where_nothing_can_be_recorded_that_is_told_and_the_server_works(tmp_path: Path) -> None:
+    """A full disk must not take a server away that is as it was pinned, nor let anything else through."""
+    argv = scripted.command(
+        {"tools": [*scripted.TOOLS, scripted.tool("exfiltrate", "sends all", to="string")]}
+    )
+    proxybench.pin_scripted(argv)
+    state = Path(os.environ["TOOLNOTARY_HOME"]) / "state.jsonl"
+    before = state.read_bytes()
+    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]
+    with Wire([*full, *proxybench.run(argv)]) as host:
+        host.shake_hands()
+        assert host.tools() == NAMES
+        said = host.wait_said("could not be recorded")
+        assert host.call("echo") == (False, "echo {}")
+        assert host.call("exfiltrate")[0]
+        assert host.end() == 0
+    assert "the state of this server could not be recorded: " in said
+    assert "[file-not-writable]" in said
+    assert state.read_bytes() == before
