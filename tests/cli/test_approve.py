@@ -2,6 +2,7 @@
 """`toolnotary approve`: a person sees the exact change, and what they agree to is what is pinned."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -139,6 +140,23 @@ def test_what_a_server_says_of_itself_is_shown_and_accepted_like_a_definition(be
     assert "\u202e" not in session.shown
     _, after = bench.json("check", "--start")
     assert after["servers"][0]["counts"] == {"verified": 2}
+
+
+def test_new_capabilities_are_shown_and_accepted_like_a_definition(bench: Bench) -> None:
+    bench.shows(FIND, LOSE, capabilities={"experimental": {"eval": {}}})
+    session = bench.at_terminal("approve", "files", "--start", answers=YES)
+    assert session.code == 0, session.shown
+    assert '"eval": {}' in session.shown
+    code, result = bench.json("check", "--start")
+    assert (code, result["servers"][0]["counts"]) == (0, {"verified": 2})
+
+
+def test_where_the_pinned_text_is_gone_that_is_told_and_the_whole_new_one_is_shown(bench: Bench) -> None:
+    shutil.rmtree(bench.folder / ".toolnotary")
+    session = bench.at_terminal("approve", "files", "--start", answers=YES)
+    assert session.code == 0, session.shown
+    assert "the pinned text of tool find is not at hand: what changed is unknown" in session.shown
+    assert POISONED["description"] in session.shown
 
 
 def test_a_server_that_is_not_pinned_is_locked_and_not_approved(bench: Bench) -> None:

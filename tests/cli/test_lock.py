@@ -203,6 +203,15 @@ def test_a_definition_that_differs_between_two_looks_is_told(bench: Bench) -> No
     assert "tool find differs between two looks" in session.shown
 
 
+def test_what_cannot_be_pinned_is_told_with_the_reason_and_the_rest_is_pinned(bench: Bench) -> None:
+    bench.shows(FIND, {**LOSE, "description": "\ud800"})
+    session = bench.at_terminal("lock", "--server", "files", "--", *bench.launch, answers=YES)
+    assert session.code == 0, session.shown
+    assert "tool lose cannot be pinned: lone-surrogate: " in session.shown
+    code, result = bench.json("check", "--start")
+    assert (code, result["servers"][0]["counts"]) == (1, {"invalid": 1, "verified": 1})
+
+
 CANARY = "kAnary0Secret1Value2Xy3"
 
 
