@@ -124,10 +124,24 @@ def state_file() -> Path:
 
 
 def registry_database(*, create: bool = True) -> str:
-    """The URL of the database of a registry that was told no other; `create` makes its directory."""
+    """The URL of the database of a registry that was told no other.
+
+    Args:
+        create: whether its directory is made, and the file itself, empty and readable for its owner alone:
+            SQLite would let everybody read it.
+
+    Raises:
+        ConfigurationError: `file-not-writable`.
+    """
     folder = home()
     if create:
-        folder.mkdir(parents=True, exist_ok=True)
+        from toolnotary_verifier.files import make_folder, unwritable
+
+        try:
+            make_folder(folder, is_private=True)
+            os.close(os.open(folder / REGISTRY, os.O_RDONLY | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise unwritable(folder / REGISTRY, error, "no registry was opened") from None
     return f"sqlite:///{folder / REGISTRY}"
 
 

@@ -118,3 +118,50 @@ def test_the_personal_directory_is_where_the_page_says(
     assert [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()] == [
         Path(places[variable], "state.jsonl")
     ]
+
+
+OPENING = {
+    "pinned": ["lock", "--server", "files", "--", "LAUNCH"],
+    "declined": ["lock", "--server", "files", "--", "LAUNCH"],
+    "pinned without texts": ["lock", "--no-texts", "--server", "files", "--", "LAUNCH"],
+    "key added": ["registry", "add-key", "a/*", "k.pub"],
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are another matter there")
+@pytest.mark.parametrize("first", OPENING)
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_whichever_command_comes_first_the_personal_directory_is_its_owners_alone(
+    first: str, is_repository: bool, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_repository:
+        (bench.folder / ".git").rmdir()
+    assert bench.run("keygen", "-o", "k", "--no-passphrase")[0] == 0
+    home = bench.folder / "users" / "ada" / "toolnotary"
+    monkeypatch.setenv("TOOLNOTARY_HOME", str(home))
+    words = [given for word in OPENING[first] for given in (bench.launch if word == "LAUNCH" else [word])]
+    before = os.umask(0o022)
+    try:
+        if words[0] == "lock":
+            answer = "no\n" if first == "declined" else "yes\n"
+            session = bench.at_terminal(*words, answers=(("[yes/no]", answer),))
+            assert session.code == (1 if first == "declined" else 0), session.shown
+        else:
+            run(bench, *words)
+    finally:
+        os.umask(before)
+    made = [path for path in (home.parent, home, *home.rglob("*")) if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o700}
+    database = home / "registry.sqlite"
+    assert database.exists() == (first == "key added")
+    for file in (database, home / "state.jsonl"):
+        assert not file.exists() or file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are another matter there")
+def test_a_personal_directory_that_is_there_keeps_its_permissions(bench: Bench) -> None:
+    home = Path(os.environ["TOOLNOTARY_HOME"])
+    home.mkdir(mode=0o755, exist_ok=True)
+    home.chmod(0o755)
+    bench.pin()
+    assert home.stat().st_mode & 0o777 == 0o755

@@ -16,7 +16,22 @@ from toolnotary_verifier.escape import escape
 _LOCK_BYTE = 1 << 40
 
 
-def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True) -> None:
+def make_folder(folder: Path, *, is_private: bool) -> None:
+    """Make a folder and those above it that are missing; what is there stays as it is.
+
+    Args:
+        folder: the folder.
+        is_private: whether nobody but its owner enters what is made here (mode 0700); else what the umask
+            leaves.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
+
+
+def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_private: bool = False) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
     The permissions of an existing file are kept; a new one gets what the umask leaves. What is no file
@@ -27,6 +42,7 @@ def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True) -> No
         content: its new content.
         is_link_kept: whether a symbolic link at `path` is followed, so that the file which it points to
             changes and the link stays; else the new file takes the place of the link.
+        is_private: whether missing folders are made for their owner alone.
 
     Raises:
         ConfigurationError: `file-not-writable`; the old file is as it was.
@@ -37,7 +53,7 @@ def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True) -> No
             with path.open("wb") as file:
                 file.write(content)
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent, is_private=is_private)
         _replace(target, content)
     except OSError as error:
         raise unwritable(path, error, "what was there before is unchanged") from None

@@ -136,7 +136,7 @@ class Lockfile(NamedTuple):
         """
         from toolnotary_verifier.files import replace_file
 
-        replace_file(within(path, root), self.dump())
+        replace_file(within(path, root), self.dump(), is_private=root is None)
 
 
 def _section(server: str) -> str:

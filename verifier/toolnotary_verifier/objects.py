@@ -53,7 +53,8 @@ class Objects:
         """Write a file of the store; a link in its place is replaced, since who knows what it leads to."""
         from toolnotary_verifier.files import replace_file
 
-        replace_file(within(path.parent, self._root) / path.name, content, is_link_kept=False)
+        place = within(path.parent, self._root) / path.name
+        replace_file(place, content, is_link_kept=False, is_private=self._root is None)
 
     def get(self, digest: Digest) -> bytes | None:
         """The bytes of this digest, or None where no folder has them.

@@ -102,12 +102,12 @@ class State:
         """
         from datetime import UTC, datetime
 
-        from toolnotary_verifier.files import locked, unwritable
+        from toolnotary_verifier.files import locked, make_folder, unwritable
 
         moment = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines = b"".join(_line(self.path, {**event, "at": moment}) for event in events)
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.path.parent, is_private=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file):
                 _own(self.path, file)
