@@ -83,7 +83,7 @@ def offered(project: "Project", server: str, client: "Registry", *, notes: Notes
     found: list[Signed] = []
     try:
         with client.session() as session:
-            for published in session.versions(server)[:_NEWEST]:
+            for published in session.versions(server, most=_NEWEST):
                 try:
                     found.append(_signed(project, session, server, published.version, trusted))
                 except (Refused, InvalidInput) as error:

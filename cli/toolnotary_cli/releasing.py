@@ -77,7 +77,7 @@ def place(manifest: "Manifest", client: "Callable[[], Registry]") -> Place:
             f"{own.manifest}",
             remedy="a published version never changes: sign this as another version",
         )
-    before = [known for known in registry.versions(manifest.server) if known.sequence < own.sequence]
+    before = registry.versions(manifest.server, most=1, below=own.sequence)
     return Place(own.sequence, before[0].manifest if before else None)
 
 

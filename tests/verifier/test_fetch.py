@@ -300,6 +300,42 @@ def test_a_list_that_is_not_one_is_no_answer(page: dict[str, Any]) -> None:
     assert failed.value.code == "registry-answer"
 
 
+def endless(page_size: int) -> Callable[[str, socket.socket], None]:
+    """A registry whose list of versions has no end, highest sequence first."""
+    release, given = Publisher().release(), iter(range(10**9, 0, -1))
+
+    def answer(_: str, connection: socket.socket) -> None:
+        entries = [version(release, sequence=next(given)) for _ in range(page_size)]
+        connection.sendall(json_response({"versions": entries, "nextCursor": "more"}))
+
+    return answer
+
+
+@pytest.mark.parametrize(("most", "page_size", "requests"), [(8, 100, 1), (8, 8, 1), (8, 3, 3), (1, 1, 1)])
+def test_a_list_without_end_is_read_until_what_was_asked_for_is_at_hand(
+    most: int, page_size: int, requests: int
+) -> None:
+    with answering(endless(page_size)) as impostor:
+        found = Registry(impostor.url).versions(SERVER, most=most)
+    assert [one.sequence for one in found] == [10**9 - nth for nth in range(most)]
+    assert len(impostor.asked) == requests
+
+
+def test_the_version_before_one_is_read_no_further_than_to_where_it_stands() -> None:
+    with answering(endless(10)) as impostor:
+        (found,) = Registry(impostor.url).versions(SERVER, most=1, below=10**9 - 15)
+    assert found.sequence == 10**9 - 16
+    assert len(impostor.asked) == 2
+
+
+def test_pages_that_hold_nothing_of_what_is_asked_for_end() -> None:
+    page = json_response({"versions": [], "nextCursor": "more"})
+    with answering(page) as impostor, pytest.raises(CannotTell) as failed:
+        Registry(impostor.url).versions(SERVER, most=8)
+    assert failed.value.code == "registry-answer"
+    assert len(impostor.asked) == 100
+
+
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
 def test_an_overloaded_registry_says_neither_yes_nor_no(status: int) -> None:
     for answer in (problem(status, "not-in-registry"), response(b"<html>", status=status)):

@@ -129,8 +129,15 @@ class Registry:
         with self._exchange() as exchange:
             return self._version(exchange, server_name(server), server_version(version))
 
-    def versions(self, server: str) -> tuple[PublishedVersion, ...]:
-        """All versions of a server, highest sequence number first.
+    def versions(
+        self, server: str, *, most: int | None = None, below: int | None = None
+    ) -> tuple[PublishedVersion, ...]:
+        """Versions of a server, highest sequence number first; no page is read that is not needed for them.
+
+        Args:
+            server: the server's name.
+            most: how many; None for all.
+            below: leave out those whose sequence number is not lower; None for all.
 
         Raises:
             InvalidInput: `server-name`.
@@ -138,14 +145,18 @@ class Registry:
             CannotTell: `offline`, `registry-unreachable`, `registry-unavailable`, `registry-answer`.
         """
         target = f"/v1/servers/{server_name(server)}/versions"
-        found: list[PublishedVersion] = []
+        listed: list[PublishedVersion] = []
+        wanted: list[PublishedVersion] = []
         with self._exchange() as exchange:
             for entries in self._pages(exchange, target):
-                found += entries
-        falling = all(upper.sequence > lower.sequence for upper, lower in pairwise(found))
-        if not falling or not {entry.server for entry in found} <= {server}:
+                listed += entries
+                wanted += [entry for entry in entries if below is None or entry.sequence < below]
+                if most is not None and len(wanted) >= most:
+                    break
+        falling = all(upper.sequence > lower.sequence for upper, lower in pairwise(listed))
+        if not falling or not {entry.server for entry in listed} <= {server}:
             raise strange(self._origin, "lists versions out of order, or of another server")
-        return tuple(found)
+        return tuple(wanted[:most])
 
     def manifest(self, server: str, version: str) -> SignedManifest:
         """The manifest of a version and its bundle, both re-hashed; `verify` judges them.
