@@ -82,7 +82,9 @@ class Bench:
         """A command on a terminal, where a person answers."""
         return at_terminal(arguments, *answers, directory=self.folder)
 
-    def hosted(self, server: str = "files", *options: str, calls: str | None = None) -> str:
+    def hosted(
+        self, server: str = "files", *options: str, calls: str | None = None, lists: bool = True
+    ) -> str:
         """Run the server behind the proxy for a host that lists its tools and calls one; what was told.
 
         That is what the host read of the call, then standard error.
@@ -101,7 +103,8 @@ class Bench:
             assert process.stdin is not None
             host = Host(process)
             host.open()
-            host.tools()
+            if lists:
+                host.tools()
             read = "" if calls is None else host.call(calls)[1]
             process.stdin.close()
             process.wait(30)

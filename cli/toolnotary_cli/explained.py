@@ -8,7 +8,7 @@ from toolnotary_cli.explanation import Definitions, Explanation, Pinned
 from toolnotary_cli.wording import called
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.escape import escape
+from toolnotary_verifier.escape import escape, visible
 from toolnotary_verifier.looks import Look
 from toolnotary_verifier.verdict import Outcome, Reason
 
@@ -26,6 +26,7 @@ _STANDINGS: Final = {
     "unpinned": "nothing is pinned under this name; it does not pass",
     "blocked": "the server as a whole is held back, and this with it",
 }
+_UNLISTED: Final = "it passes only once this list can be had, and holds exactly this definition"
 # Why a definition was withheld, for whoever reads it.
 REASONS: Final = {
     Reason.INVALID: "the server shows a definition that cannot be read in one way only",
@@ -95,6 +96,7 @@ def _seen(look: Look) -> JsonObject:
             for one in look.objections
         ],
         "unnamed": look.unnamed,
+        "why": look.why or None,
     }
 
 
@@ -125,7 +127,7 @@ def lines(explanation: Explanation) -> Iterator[str]:
 
 def _last_look(entry: Pinned) -> Iterator[str]:
     if entry.look is None:
-        yield "  no look at it is recorded"
+        yield "  no run, lock or approve has recorded a look at it yet"
         return
     yield f"  last look: {_told(entry.look)}"
     if not entry.is_current:
@@ -138,6 +140,8 @@ def _last_look(entry: Pinned) -> Iterator[str]:
 def _told(look: Look) -> str:
     counts = ", ".join(f"{number} {escape(reason, limit=40)}" for reason, number in look.counts.items())
     since = escape(look.at, limit=40) or "an unknown time"
+    if look.why:
+        return f"{look.outcome.value} since {since}: {visible(look.why, limit=400)}; nothing of that passes"
     return f"{look.outcome.value} since {since}: {_OUTCOMES[look.outcome]} ({counts or 'it showed nothing'})"
 
 
@@ -151,11 +155,14 @@ def _objections(look: Look, asked: str | None) -> Iterator[str]:
 
 
 def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
-    for one in entry.definitions:
-        yield from _definition(one, single=asked is not None)
     look = entry.look if entry.is_current else None
+    for one in entry.definitions:
+        is_unlisted = look is not None and look.is_about(one.kind)
+        yield from _definition(one, single=asked is not None, is_unlisted=is_unlisted)
     if look is None:
         return
+    if look.why:
+        yield f"  to see what the server shows: {entry.difference}"
     for aspect in (one for one in look.objections if not isinstance(one.kind, Kind)):
         yield f"  {aspect.kind.value}: {aspect.reason.value}: {_BY_POLICY}"
     shown = {one.name for one in entry.definitions if one.objection is not None}
@@ -166,10 +173,11 @@ def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
         yield f"  {look.unnamed} more did not pass, and are not recorded by name"
 
 
-def _definition(one: Definitions, *, single: bool) -> Iterator[str]:
+def _definition(one: Definitions, *, single: bool, is_unlisted: bool) -> Iterator[str]:
     name = called(one.kind, one.name)
     if one.objection is None:
-        yield f"  {name}: {one.standing}: {_STANDINGS[one.standing]}"
+        is_held_up = is_unlisted and one.standing == "pinned"
+        yield f"  {name}: {one.standing}: {_UNLISTED if is_held_up else _STANDINGS[one.standing]}"
         if single:
             yield from (f"    {digest}" for digest in one.digests)
         return

@@ -116,6 +116,7 @@ def guard(
         gate,
         log,
         afterwards=recorder.record,
+        unlisted=partial(recorder.unlisted, lambda: in_force.pins.digest()),
         look_up=look_up.judges if look_up else None,
         changes=partial(_changes, in_force),
         lifeline=lifeline,

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `run` records of a server while it guards it, for `status` and `explain`."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ToolnotaryError
-from toolnotary_verifier.pinning import record_outcome, remember
+from toolnotary_verifier.looks import Look
+from toolnotary_verifier.pinning import record_look, remember
 from toolnotary_verifier.verdict import Judgement, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.pins import Pins
     from toolnotary_verifier.project import Project
@@ -19,16 +23,30 @@ if TYPE_CHECKING:
 _MOST_CHANGES: Final = 32
 
 
+class _Unlisted(NamedTuple):
+    """A list that could not be had; `look` says what is recorded of it."""
+
+    kind: Kind
+    why: str
+    held_to: "Callable[[], Digest]"
+
+    def look(self) -> Look:
+        """Raises `ToolnotaryError` while the files cannot be read (`InForce.pins`)."""
+        return Look.unlisted(self.kind, self.why, pinned=self.held_to())
+
+
 class Recorder:
     """Writes what one connection saw of a server; never from the threads that relay.
 
     Attributes:
-        last: the last judgement that is to be recorded, None before the first.
+        last: what is to be recorded, None before the first listing ended.
     """
 
     def __init__(self, project: "Project", launch: "Launch", server: str | None, log: "Log") -> None:
-        self.last: Judgement | None = None
-        self._recorded: Judgement | None = None
+        self.last: Judgement | _Unlisted | None = None
+        self._recorded: Judgement | _Unlisted | None = None
+        self._judged: Judgement | None = None
+        self._failed: dict[Kind, _Unlisted] = {}
         self._changes = 0
         self._project = project
         self._launch = launch
@@ -37,8 +55,28 @@ class Recorder:
 
     def seen(self, surface: "Surface", judgement: Judgement) -> None:
         """Take note of a judgement that is to be recorded: of tools."""
+        for kind in surface.inspected:
+            self._failed.pop(kind, None)
         if Kind.TOOL in surface.inspected:
-            self.last = judgement
+            self._judged = judgement
+        self._conclude()
+
+    def unlisted(self, held_to: "Callable[[], Digest]", kind: Kind, why: str) -> None:
+        """Take note that a list could not be had: what is pinned of it does not pass, until it can be.
+
+        Args:
+            held_to: gives the digest of what the server is held to, when it is recorded.
+            kind: what was to be listed.
+            why: as `Effects.unlisted` has it.
+        """
+        self._failed[kind] = _Unlisted(kind, why, held_to)
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """Without its tools nothing is known of a server; without another list it is not verified."""
+        failed = self._failed.get(Kind.TOOL) or next(iter(self._failed.values()), None)
+        is_worse = Kind.TOOL in self._failed or self._judged is None or _is_verified(self._judged)
+        self.last = failed if failed is not None and is_worse else self._judged
 
     def remember(self, pins: "Pins") -> None:
         """Record that a signed entry is in use, where it counts."""
@@ -50,19 +88,20 @@ class Recorder:
             self._log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
 
     def record(self) -> None:
-        """Record the last judgement, if it is new; after many of them only that all is well no more."""
-        judgement, before = self.last, self._recorded
-        if judgement is None or judgement is before or self._server is None:
+        """Record the last of it, if it is new; after many of them only that all is well no more."""
+        last, before = self.last, self._recorded
+        if last is None or last is before or self._server is None:
             return
-        if self._changes >= _MOST_CHANGES and not (_is_verified(before) and not _is_verified(judgement)):
+        if self._changes >= _MOST_CHANGES and not (_is_verified(before) and not _is_verified(last)):
             return
-        self._recorded = judgement
+        self._recorded = last
         try:
-            is_news = record_outcome(self._project, judgement, server=self._server, launch=self._launch)
+            look = last.look() if isinstance(last, _Unlisted) else Look.of(last)
+            is_news = record_look(self._project, look, server=self._server, launch=self._launch)
             self._changes += is_news
         except ToolnotaryError as error:
             self._log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
 
 
-def _is_verified(judgement: Judgement | None) -> bool:
-    return judgement is not None and judgement.outcome is Outcome.VERIFIED
+def _is_verified(seen: Judgement | _Unlisted | None) -> bool:
+    return isinstance(seen, Judgement) and seen.outcome is Outcome.VERIFIED

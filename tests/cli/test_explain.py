@@ -259,7 +259,7 @@ def test_nothing_is_written_and_no_way_to_approve_is_named_where_nothing_is_with
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for arguments in (["mine"], ["mine", "read"], ["nobody"]):
         assert main(["explain", *arguments]) == 0
-        assert "approve" not in capsys.readouterr().out
+        assert "toolnotary approve" not in capsys.readouterr().out
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
 
 

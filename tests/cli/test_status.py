@@ -61,7 +61,7 @@ def test_a_server_that_nothing_looked_at_is_not_inspected_and_says_so(bench: Ben
     code, outcome, at, why = state_of(bench, *OPTIONS)
     assert (code, outcome, at) == (3, "not-inspected", None)
     assert why is not None
-    assert "nothing has looked at it" in why
+    assert "no run, lock or approve has recorded a look at it yet" in why
 
 
 def test_it_tells_what_run_recorded(bench: Bench) -> None:

@@ -113,6 +113,7 @@ looks = st.builds(
         max_size=2,
     ).map(tuple),
     unnamed=st.integers(-1, 9),
+    why=anything,
 )
 events = st.one_of(
     st.builds(

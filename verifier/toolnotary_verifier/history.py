@@ -11,7 +11,7 @@ from typing import Final
 from toolnotary_verifier.canonical import Digest, JsonObject
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
-from toolnotary_verifier.looks import MEMBERS, Look
+from toolnotary_verifier.looks import MEMBERS, OPTIONAL, Look
 from toolnotary_verifier.shape import array, members, text
 
 CODE: Final = "state-corrupt"
@@ -103,7 +103,8 @@ class History:
         if not isinstance(name, str) or name not in _EVENTS:
             raise InvalidInput(CODE, "not an event that this release knows")
         required, take = _EVENTS[name]
-        members(event, f"a {name} event", code=CODE, required=("event", *required), optional=("at",))
+        optional = ("at", *OPTIONAL) if name == "inspected" else ("at",)
+        members(event, f"a {name} event", code=CODE, required=("event", *required), optional=optional)
         if "server" in required:
             text(event["server"], "server", code=CODE)
             if name != "inspected":

@@ -7,13 +7,16 @@ from typing import Final, NamedTuple, Self
 from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shape import array, members
 from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
 
 # Nothing of state is ever removed, and a server chooses what is objected to: each look takes so much at most.
 _MOST_OBJECTIONS: Final = 64
 _LONGEST_NAME: Final = 128  # characters
+_LONGEST_WHY: Final = 300
 MEMBERS: Final = ("outcome", "changeSet", "counts", "pinned", "objections", "unnamed")
+OPTIONAL: Final = ("why",)  # where nothing could be inspected
 
 
 class Objection(NamedTuple):
@@ -43,6 +46,7 @@ class Look(NamedTuple):
         objections: what did not pass, as far as it is recorded by name: what is pinned first, then tools.
         unnamed: how many more did not pass.
         at: when it was first seen like this, in UTC; empty before it is recorded.
+        why: why it could not be inspected, escaped; empty where it could, or where nobody knows.
     """
 
     outcome: Outcome
@@ -52,12 +56,13 @@ class Look(NamedTuple):
     objections: tuple[Objection, ...] = ()
     unnamed: int = 0
     at: str = ""
+    why: str = ""
 
     @classmethod
     def of(cls, judgement: Judgement) -> Self:
         """The look that ended in this judgement."""
         ranked = sorted(judgement.objections, key=lambda v: (v.pinned is None, v.kind is not Kind.TOOL))
-        short = [verdict for verdict in ranked if len(verdict.name) <= _LONGEST_NAME]
+        short = [verdict for verdict in ranked if _is_recordable(verdict.name)]
         named = tuple(Objection(v.kind, v.name, v.reason, v.live) for v in short[:_MOST_OBJECTIONS])
         return cls(
             outcome=judgement.outcome,
@@ -67,6 +72,23 @@ class Look(NamedTuple):
             objections=named,
             unnamed=len(ranked) - len(named),
         )
+
+    @classmethod
+    def unlisted(cls, kind: Kind, why: str, *, pinned: Digest | None) -> Self:
+        """The look at a server whose list of one kind could not be had: nothing of it passes.
+
+        Args:
+            kind: what was to be listed.
+            why: what was wrong, behind "tool listing"; text from the server in it is escaped already.
+            pinned: what the server is held to (`pins.Pins.digest`).
+        """
+        nothing = Judgement(server="", outcome=Outcome.NOT_INSPECTED, verdicts=())
+        told = visible(f"{kind.value} listing {why}", limit=_LONGEST_WHY)
+        return cls(nothing.outcome, nothing.change_set, {}, pinned, why=told)
+
+    def is_about(self, kind: Kind) -> bool:
+        """Whether the list of this kind is the one that could not be had."""
+        return self.why.startswith(f"{kind.value} listing ")
 
     @classmethod
     def parse(cls, event: JsonObject, *, code: str) -> Self:
@@ -90,11 +112,14 @@ class Look(NamedTuple):
             objections=tuple(_objection(row, code) for row in rows),
             unnamed=unnamed,
             at=_string(event.get("at", ""), code),
+            why=_string(event.get("why", ""), code),
         )
 
     def members(self) -> JsonObject:
         """The members of its event; `at` is added when it is recorded."""
+        why: JsonObject = {"why": self.why} if self.why else {}
         return {
+            **why,
             "outcome": self.outcome.value,
             "changeSet": self.change_set,
             "counts": dict(self.counts),
@@ -102,6 +127,11 @@ class Look(NamedTuple):
             "objections": [[one.kind.value, one.name, one.reason.value, one.live] for one in self.objections],
             "unnamed": self.unnamed,
         }
+
+
+def _is_recordable(name: str) -> bool:
+    """Whether a name, which a server chooses, is short enough and is text: a lone surrogate is in no JSON."""
+    return len(name) <= _LONGEST_NAME and not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _objection(row: JsonValue, code: str) -> Objection:

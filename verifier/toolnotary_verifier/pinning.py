@@ -246,7 +246,11 @@ def record_outcome(project: Project, judgement: Judgement, *, server: str, launc
         ConfigurationError: `file-not-writable`.
         InvalidInput: `state-corrupt`.
     """
-    look = Look.of(judgement)
+    return record_look(project, Look.of(judgement), server=server, launch=launch)
+
+
+def record_look(project: Project, look: Look, *, server: str, launch: "Launch") -> bool:
+    """As `record_outcome`, of a look that may have ended without a judgement."""
     place = (server, launch.digest)
 
     def seen(known: History) -> bool:

@@ -43,7 +43,7 @@ class _Line:
         from toolnotary_cli.verdicts import Row
         from toolnotary_verifier.verdict import Outcome
 
-        if self.look is None:
+        if self.look is None or self.outcome is Outcome.NOT_INSPECTED:
             return Row(server=self.entry.server, launch=self.launch, error=self.error).exit_code
         return exits.FINE if self.outcome is Outcome.VERIFIED else exits.OBJECTION
 
@@ -83,8 +83,8 @@ def _line(project: "Project", entry: "Entry") -> _Line:
         why = f"{error.code}: {error.message}"
         return _Line(entry=entry, launch=launch.display, why=why, error=error)
     if look is not None and look.pinned == pins.digest():
-        return _Line(entry=entry, launch=launch.display, look=look)
-    why = "nothing has looked at it yet"
+        return _Line(entry=entry, launch=launch.display, look=look, why=look.why)
+    why = "no run, lock or approve has recorded a look at it yet"
     if look is not None:
         why = (
             f"it was {look.outcome.value} at {look.at}, under other pins than now; no look since is recorded"

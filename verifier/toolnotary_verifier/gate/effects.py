@@ -4,6 +4,7 @@
 from enum import Enum
 from typing import NamedTuple
 
+from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
 
 _SHOWN = 2000  # the command that stands at the end must not be cut off
@@ -37,16 +38,18 @@ class Effects:
         log: lines for people.
         look_up: whether to ask, elsewhere and without waiting for it, who signed what the server shows; the
             answer is a judge for `Gate.repin`. Not again before that.
+        unlisted: lists that could not be had, and why, behind "tool listing"; nothing of them passes.
         close: why the connection must be closed, None while it goes on.
     """
 
-    __slots__ = ("close", "log", "look_up", "to_host", "to_server")
+    __slots__ = ("close", "log", "look_up", "to_host", "to_server", "unlisted")
 
     def __init__(self, *, close: str | None = None) -> None:
         self.to_host: list[bytes] = []
         self.to_server: list[bytes] = []
         self.log: list[Entry] = []
         self.look_up = False
+        self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
 
     def note(self, code: str, text: str) -> None:

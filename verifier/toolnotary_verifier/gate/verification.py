@@ -165,6 +165,7 @@ class Verification:
 
     def _fail(self, record: Record, why: str, turn: Turn) -> None:
         record.forget()
+        turn.effects.unlisted.append((record.kind, why))
         turn.effects.note("listing-failed", f"{record.kind} listing {why}")
         if record.attempt is not None:
             self._release(record, record.attempt, turn, failure=why)

@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 from toolnotary_verifier import process
+from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate import Effects, Gate, Judge, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
@@ -50,6 +51,7 @@ class Proxy:
         log: Log,
         *,
         afterwards: Callable[[], None] = lambda: None,
+        unlisted: Callable[[Kind, str], None] = lambda _kind, _why: None,
         look_up: Callable[[], Iterator[Judge]] | None = None,
         changes: Callable[[], Iterator[None]] | None = None,
         lifeline: int | None = None,
@@ -62,6 +64,8 @@ class Proxy:
             gate: decides about every frame.
             log: where people read what was done.
             afterwards: called, by neither of the threads that relay, after the gate had something to say.
+            unlisted: told which list could not be had, and why (`Effects.unlisted`); in order with what the
+                judge is asked, and so quick.
             look_up: where the judge may say `pending`: called in a thread of its own when the gate asks, it
                 gives the judges that decide from then on, one after the other.
             changes: called in a thread of its own from the start; whenever it gives something, what the judge
@@ -73,6 +77,7 @@ class Proxy:
         self._gate = gate
         self._log = log
         self._afterwards = afterwards
+        self._unlisted = unlisted
         self._look_up = look_up
         self._changes = changes
         self._lifeline = lifeline
@@ -158,6 +163,8 @@ class Proxy:
         if effects is None:
             ahead.put(frame)
             return
+        for kind, why in effects.unlisted:
+            self._unlisted(kind, why)
         for one in effects.to_server:
             self._to_server.put(one)
         for one in effects.to_host:
