@@ -65,6 +65,34 @@ def test_a_capture_is_written_to_a_file_and_to_nothing_else(
     assert not Path("-").exists()
 
 
+@pytest.mark.parametrize("out", ["a-file/x", "a-file/deep/x", "/proc/nonexistent/x", "a-link", "folder"])
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a file system on which nothing can be made")
+def test_nothing_is_started_where_the_result_could_not_be_written(
+    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a-file").touch()
+    Path("folder").mkdir()
+    Path("a-link").symlink_to("/proc/nonexistent/x")
+    before = set(tmp_path.rglob("*"))
+    started = [sys.executable, "-c", "open('started', 'w')"]
+    assert main(["capture", "-o", out, "--", *started]) == 2
+    told = capsys.readouterr().err
+    assert "file-not-writable" in told
+    assert "look 1" not in told
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_missing_folders_of_a_result_are_made_with_it_and_not_where_there_is_none(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "made" / "for" / "it.json"
+    assert main(["capture", "-o", str(out), "--", sys.executable, "-c", ""]) == 3
+    assert not (tmp_path / "made").exists()
+    assert main(["capture", "-o", str(out), *PATIENT, "--", *scripted.command()]) == 0
+    assert out.exists()
+
+
 def test_a_variable_that_does_not_exist_is_not_handed_over_in_silence(capsys: Captured) -> None:
     assert main(["capture", "-o", "x.json", "--env", "NO_SUCH_VARIABLE", "--", *scripted.command()]) == 2
     assert "NO_SUCH_VARIABLE" in capsys.readouterr().err

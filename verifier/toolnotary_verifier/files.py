@@ -75,7 +75,10 @@ def beside(path: Path, suffix: str) -> Path:
 
 
 def expect_writable(path: Path) -> None:
-    """Refuse what `replace_file` would certainly fail at, before the work whose result goes there.
+    """Refuse what `replace_file` would fail at, before the work whose result goes there; nothing is left.
+
+    Whether a file can be made there is tried: permissions alone do not tell (a superuser, a read-only disk, a
+    file in the place of a folder).
 
     Raises:
         ConfigurationError: `file-not-writable`.
@@ -86,10 +89,26 @@ def expect_writable(path: Path) -> None:
             f"{escape(str(path), limit=300)}: it is a folder",
             remedy="name a file in it",
         )
-    there = next((part for part in (path, *path.parents) if part.exists()), path)
-    if not os.access(there, os.W_OK):
-        denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise unwritable(path, denied, "nothing was done")
+    try:
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if not _is_special(path):
+            _try_to_make(Path(os.path.realpath(path)))
+    except OSError as error:
+        raise unwritable(path, error, "nothing was done") from None
+
+
+def _try_to_make(target: Path) -> None:
+    missing = [one for one in target.parents if not one.exists()]
+    try:
+        make_folder(target.parent, is_private=False)
+        part = _part(target)
+        part.open("xb").close()
+        part.unlink()
+    finally:
+        for folder in missing:
+            with contextlib.suppress(OSError):  # never made, or somebody else uses it by now
+                folder.rmdir()
 
 
 def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
@@ -110,8 +129,12 @@ def _is_special(path: Path) -> bool:
         return False
 
 
+def _part(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
+
+
 def _replace(target: Path, content: bytes) -> None:
-    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
+    part = _part(target)
     try:
         with part.open("xb") as file:
             file.write(content)
