@@ -21,7 +21,7 @@ _OUTCOMES: Final = {
 }
 _STANDINGS: Final = {
     "pinned": "it passes as long as the server shows exactly this definition",
-    "withdrawn": "this definition was withdrawn; it does not pass",
+    "withdrawn": "it was withdrawn; it does not pass until a person accepts it again",
     "unaccepted": "the lockfile pins it, and the user has not accepted that; it does not pass",
     "unpinned": "nothing is pinned under this name; it does not pass",
     "blocked": "the server as a whole is held back, and this with it",
@@ -56,6 +56,8 @@ def document(explanation: Explanation) -> JsonObject:
         "schema": SCHEMA,
         "server": explanation.server,
         "known": explanation.known,
+        "accepted": explanation.accepted,
+        "withdrawn": explanation.withdrawn,
         "entries": [_entry(entry, explanation.decide) for entry in explanation.entries],
         "elsewhere": [_seen(look) for look in explanation.elsewhere],
     }
@@ -104,9 +106,7 @@ def lines(explanation: Explanation) -> Iterator[str]:
     """The explanation for people; nothing in it grants anything."""
     server = escape(explanation.server, limit=200)
     if not explanation.entries:
-        yield f"{server}: not pinned here; nothing of it passes until a person pins it"
-        if explanation.known:
-            yield "  the user decided about it before, so it is not a first sight"
+        yield from _unpinned(explanation, server)
     for entry in explanation.entries:
         yield f"{server}: pinned to {entry.about}"
         yield f"  launch: {entry.launch}"
@@ -121,8 +121,25 @@ def lines(explanation: Explanation) -> Iterator[str]:
         yield from _objections(look, explanation.asked)
     if any(entry.objected for entry in explanation.entries):
         yield f"Only a person can change what is pinned, in a terminal: {explanation.decide}"
+    elif explanation.waits:
+        yield f"Only a person can accept it, in a terminal: {explanation.decide}"
+    elif not explanation.entries:
+        yield f"Only a person can pin it, in a terminal: {explanation.pin}"
     else:
-        yield "Only a person can change what is pinned, in a terminal."
+        yield "Only a person can change what is pinned, in a terminal: toolnotary lock --help says how"
+
+
+def _unpinned(explanation: Explanation, server: str) -> Iterator[str]:
+    """That the lockfile which was looked at pins nothing, and what else is known; a state names no lockfile."""
+    if explanation.accepted or explanation.elsewhere:
+        yield f"{server}: not pinned in the lockfile that was looked at, and known: another one may pin it"
+        yield f"  by that one: {explanation.elsewhere_pinned}"
+    else:
+        yield f"{server}: not pinned here; nothing of it passes until a person pins it"
+    if explanation.withdrawn and not explanation.accepted:
+        yield "  what was accepted of it was withdrawn"
+    if explanation.known:
+        yield "  the user decided about it before, so it is not a first sight"
 
 
 def _last_look(entry: Pinned) -> Iterator[str]:

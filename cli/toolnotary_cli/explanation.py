@@ -6,7 +6,7 @@ This is what a refused call names, so a model may run it: nothing here writes, s
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Definitions:
         kind: what they define.
         name: the name.
         standing: `pinned`, `withdrawn`, `unaccepted`, `unpinned` or `blocked`.
-        digests: of what is pinned under the name, sorted.
+        digests: of what is pinned under the name, or was until it was withdrawn; sorted.
         objection: why it did not pass at the last look under what is pinned now; None where it passed, or
             where no such look named it.
     """
@@ -86,7 +86,11 @@ class Explanation:
         entries: what the lockfile pins it to, an entry a launch.
         elsewhere: the last looks at it under launches that the lockfile does not pin.
         known: whether the user ever decided anything about it.
+        accepted: whether the user accepted anything of it that was not withdrawn since, in any lockfile.
+        withdrawn: whether anything of it was withdrawn.
         decide: the command with which a person decides what is pinned.
+        pin: the command with which a person pins it, where nothing is pinned.
+        elsewhere_pinned: the command that explains it by another lockfile.
     """
 
     server: str
@@ -94,7 +98,17 @@ class Explanation:
     entries: tuple[Pinned, ...]
     elsewhere: tuple[Look, ...]
     known: bool
+    accepted: bool
+    withdrawn: bool
     decide: str
+    pin: str
+    elsewhere_pinned: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether something that is told of passes once a person accepted it, or accepted it again."""
+        told = (one for entry in self.entries for one in entry.definitions)
+        return any(one.standing in ("withdrawn", "unaccepted") for one in told)
 
 
 def explain(project: Project, server: str, name: str | None, *, options: Sequence[str] = ()) -> Explanation:
@@ -121,8 +135,20 @@ def explain(project: Project, server: str, name: str | None, *, options: Sequenc
         entries=tuple(_pinned(project, entry, name, options) for entry in entries),
         elsewhere=tuple(looks[place] for place in sorted(looks) if place[0] == server and place not in here),
         known=project.state.knows(server),
+        accepted=_is_accepted(project, server),
+        withdrawn=bool(project.state.revoked(server)),
         decide=_command("approve", server, *options),
+        pin=f"{_command('lock', '--server', server, *options)} -- COMMAND",
+        elsewhere_pinned=f"{_command('explain', server)} --lockfile FILE",
     )
+
+
+def _is_accepted(project: Project, server: str) -> bool:
+    """Whether the user accepted anything of it that counts still, whichever lockfile pins it."""
+    known, revoked = project.state.history, project.state.revoked(server)
+    pins = (found for place, found in known.pins.items() if place[0] == server)
+    manifests = (found - revoked for place, found in known.manifests.items() if place[0] == server)
+    return any(pins) or any(manifests)
 
 
 def _pinned(project: Project, entry: Entry, name: str | None, options: Sequence[str]) -> Pinned:
@@ -138,11 +164,12 @@ def _pinned(project: Project, entry: Entry, name: str | None, options: Sequence[
     look = project.state.history.looks.get(entry.place)
     is_current = look is not None and is_loaded and look.pinned == pins.digest()
     objections = look.objections if look is not None and is_current else ()
+    taken_back = project.state.history.taken_back.get(entry.place, ())
     return Pinned(
         launch=launch.display,
         about=_about(entry),
         blocked=blocked,
-        definitions=tuple(_definitions(pins, name, objections, blocked=bool(blocked))),
+        definitions=tuple(_definitions(pins, taken_back, name, objections, blocked=bool(blocked))),
         look=look,
         is_current=is_current,
         is_declined=look is not None and project.state.declined(entry.server, look.change_set),
@@ -158,7 +185,12 @@ def _about(entry: Entry) -> str:
 
 
 def _definitions(
-    pins: Pins, name: str | None, objections: Sequence[Objection], *, blocked: bool
+    pins: Pins,
+    taken_back: Iterable[tuple[Kind, str, Digest]],
+    name: str | None,
+    objections: Sequence[Objection],
+    *,
+    blocked: bool,
 ) -> Iterator[Definitions]:
     held: dict[Key, set[Digest]] = {}
     for profile in pins.profiles:
@@ -167,17 +199,22 @@ def _definitions(
     unaccepted: dict[Key, set[Digest]] = {}
     for kind, found_name, digest in pins.unaccepted:
         unaccepted.setdefault((kind, found_name), set()).add(digest)
+    lost: dict[Key, set[Digest]] = {}
+    for kind, found_name, digest in taken_back:
+        lost.setdefault((kind, found_name), set()).add(digest)
     seen = {(one.kind, one.name): one for one in objections if isinstance(one.kind, Kind)}
-    keys = {key for key in (*held, *unaccepted, *seen) if name in (None, key[1])}
+    keys = {key for key in (*held, *unaccepted, *lost, *seen) if name in (None, key[1])}
     if name is not None and not keys:
         keys = {(Kind.TOOL, name)}
     for key in sorted(keys):
         standing = _standing(key, pins, held, unaccepted)
+        if standing == "unpinned" and key in lost:
+            standing = "withdrawn"
         yield Definitions(
             kind=key[0],
             name=key[1],
             standing="blocked" if blocked and standing in ("pinned", "unpinned") else standing,
-            digests=tuple(sorted(held.get(key) or unaccepted.get(key) or ())),
+            digests=tuple(sorted(held.get(key) or unaccepted.get(key) or lost.get(key) or ())),
             objection=seen.get(key),
         )
 

@@ -95,6 +95,52 @@ def test_a_withdrawn_definition_is_not_called_pinned(home: Path, capsys: Capture
     assert standings(explained(capsys, "mine"))["read"] in ("withdrawn", "unaccepted")
 
 
+def test_a_withdrawn_tool_is_told_to_be_withdrawn_and_the_command_that_is_named_pins_it_again(
+    bench: Bench,
+) -> None:
+    bench.pin()
+    assert bench.run("revoke", "files", "find")[0] == 0
+    for asked in (("explain", "files", "find"), ("explain", "files")):
+        _, out, _ = bench.run(*asked)
+        assert "tool find: withdrawn: it was withdrawn" in out
+        assert "nothing is pinned under this name" not in out
+    _, out, _ = bench.run("explain", "files", "find")
+    assert str(Definition.of(Kind.TOOL, FIND).digest) in out
+    decide = re.search(r"in a terminal: toolnotary (.+)", out)
+    assert decide is not None
+    session = bench.at_terminal(*shlex.split(decide[1]), "--start", answers=YES)
+    assert session.code == 0, session.shown
+    assert "tool find: pinned" in bench.run("explain", "files", "find")[1]
+    assert "withdrawn" not in bench.run("explain", "files", "lose")[1]
+
+
+def test_a_server_that_was_withdrawn_as_a_whole_is_told_to_be_and_the_command_that_pins_it(
+    bench: Bench,
+) -> None:
+    bench.pin()
+    assert bench.run("revoke", "files")[0] == 0
+    _, out, _ = bench.run("explain", "files")
+    assert "what was accepted of it was withdrawn" in out
+    assert "in a terminal: toolnotary lock --server files -- COMMAND" in out
+
+
+def test_a_server_that_another_lockfile_pins_is_not_told_to_be_pinned_nowhere(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.pin()
+    (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    code, out, _ = bench.run("explain", "files")
+    assert code == 0
+    assert "files: not pinned in the lockfile that was looked at, and known: another one may pin it" in out
+    assert "nothing of it passes until" not in out
+    other = re.search(r"by that one: toolnotary (.+) FILE", out)
+    assert other is not None
+    _, out, _ = bench.run(*shlex.split(other[1]), str(bench.folder / "toolnotary.lock"))
+    assert "files: pinned to 2 definitions" in out
+    assert bench.json("explain", "files")[1]["accepted"]
+
+
 def held_to(home: Path) -> Digest:
     """What the server is held to by these files."""
     project = Project.load(lockfile=home / "toolnotary.lock", state=home / "state.jsonl")

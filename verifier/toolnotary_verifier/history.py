@@ -70,6 +70,7 @@ class History:
 
     Attributes:
         pins: accepted definitions by server and launch.
+        taken_back: definitions that were accepted once and are withdrawn, by server and launch.
         manifests: accepted manifests by server and launch.
         sequences: the sequence that was accepted last, by server; none below it passes.
         signers: identity of the signer that was accepted last, by server.
@@ -83,6 +84,7 @@ class History:
 
     def __init__(self) -> None:
         self.pins: dict[Place, set[Pinned]] = {}
+        self.taken_back: dict[Place, set[Pinned]] = {}
         self.manifests: dict[Place, set[Digest]] = {}
         self.sequences: dict[str, int] = {}
         self.signers: dict[str, str] = {}
@@ -119,6 +121,7 @@ class History:
                 raise InvalidInput(CODE, "a pin is not kind, name and digest")
             pin = (Kind(row[0]), row[1], Digest.from_text(row[2]))
             self.pins.setdefault(place, set()).add(pin)
+            self.taken_back.get(place, set()).discard(pin)
             self.withdrawn.get(event["server"], set()).discard(pin[2])
 
     def _accepted_manifest(self, event: JsonObject) -> None:
@@ -143,7 +146,9 @@ class History:
         self.withdrawn.setdefault(event["server"], set()).update(digests)
         for place, pins in self.pins.items():
             if place[0] == event["server"]:
-                pins.difference_update({pin for pin in pins if pin[2] in digests})
+                taken = {pin for pin in pins if pin[2] in digests}
+                pins.difference_update(taken)
+                self.taken_back.setdefault(place, set()).update(taken)
 
     def _accepted_value(self, event: JsonObject) -> None:
         self.values.add(
