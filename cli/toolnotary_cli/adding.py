@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adding a pin: what a person is shown and asked before it, and what is written after a yes."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import click
 
 from toolnotary_cli import exits
+from toolnotary_cli.hosting import found_by_run, run_line
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest
@@ -31,6 +33,7 @@ class Wanted(NamedTuple):
         change_set: the digest of all that is shown.
         named: whether policy names the signer, so that nobody need be asked.
         seen: what the server showed, to be recorded; None for a version that nobody looked at.
+        argv: the command as it was given; empty where the server is reached by a URL.
     """
 
     move: Move
@@ -39,6 +42,7 @@ class Wanted(NamedTuple):
     change_set: Digest
     named: bool = False
     seen: Surface | None = None
+    argv: tuple[str, ...] = ()
 
 
 class Adding:
@@ -50,12 +54,20 @@ class Adding:
         yes: ask nobody, where that is enough.
         digest: the change set that the person wants and no other.
         texts: whether objects go beside the lockfile.
+        options: what leads `run` to the policy and the registry that were named.
     """
 
     def __init__(
-        self, project: Project, output: Output, *, yes: bool, digest: str | None, texts: bool
+        self,
+        project: Project,
+        output: Output,
+        *,
+        yes: bool,
+        digest: str | None,
+        texts: bool,
+        options: Sequence[str] = (),
     ) -> None:
-        self._project, self._output = project, output
+        self._project, self._output, self._options = project, output, options
         self._yes, self._digest, self._texts = yes, digest, texts
 
     def pin(self, wanted: Wanted) -> int:
@@ -80,7 +92,9 @@ class Adding:
         if self._is_pinned(move, launch):
             _record(self._project, wanted)
             text = f"{shown(move.entry.server)} is pinned to this already"
-            self._output.result(self._document(move, change_set, pinned=True), text)
+            self._output.result(
+                self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)]
+            )
             return exits.FINE
         before = _earlier(self._project.state.history, wanted)
         if self._yes:
@@ -110,8 +124,19 @@ class Adding:
         _record(moved, wanted)
         where = shown(str(self._project.lockfile_path), limit=300)
         text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
-        self._output.result(self._document(move, change_set, pinned=True), text)
+        self._output.result(self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)])
         return exits.FINE
+
+    def _for_host(self, wanted: Wanted) -> list[str]:
+        """How a host starts the server; `run` reads the personal lockfile unless it is told another."""
+        line = run_line(
+            wanted.move.entry.server,
+            wanted.argv,
+            wanted.launch,
+            lockfile=self._project.lockfile_path,
+            options=self._options,
+        )
+        return [] if line is None else ["let your host start it with:", f"    {line}"]
 
     def _refuse_unasked(self, wanted: Wanted, before: tuple[str, ...]) -> None:
         """Refuse what `--yes` does not cover.
@@ -148,6 +173,10 @@ class Adding:
         if _pinned_to(entry) != _pinned_to(move.entry):
             to = move.entry
             wanted = f" {to.server}@{to.version}" if isinstance(to, SignedEntry) else ""
+            if not found_by_run(self._project.lockfile_path):
+                self._output.note(
+                    f"run does not look for {self._project.lockfile_path}: give it to it with --lockfile"
+                )
             raise Refused(
                 "already-pinned",
                 f"{shown(entry.server)} is pinned to something else in {self._project.lockfile_path}",

@@ -42,13 +42,22 @@ class Locking:
         digest: the change set that the person wants and no other.
         texts: whether objects go beside the lockfile.
         offline: open no socket.
+        options: what leads `run` to the policy and the registry that were named.
     """
 
     def __init__(
-        self, project: Project, output: Output, *, yes: bool, digest: str | None, texts: bool, offline: bool
+        self,
+        project: Project,
+        output: Output,
+        *,
+        yes: bool,
+        digest: str | None,
+        texts: bool,
+        offline: bool,
+        options: Sequence[str] = (),
     ) -> None:
         self._project, self._offline = project, offline
-        self._adding = Adding(project, output, yes=yes, digest=digest, texts=texts)
+        self._adding = Adding(project, output, yes=yes, digest=digest, texts=texts, options=options)
 
     def published(
         self,
@@ -81,7 +90,7 @@ class Locking:
         digest = signed.verified.manifest.digest
         by_policy = signer.removeprefix("key:") in named
         lines = [_RECORDED, *signed_lines(signed)]
-        return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy))
+        return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy, argv=_argv(launched)))
 
     def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
         """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
@@ -104,7 +113,9 @@ class Locking:
             *notes,
             "nobody signed this: you accept what the server shows today",
         ]
-        return self._adding.pin(Wanted(move, lines, seen.launch, first.change_set, seen=seen.surface))
+        started = tuple(argv) or _argv(source)
+        wanted = Wanted(move, lines, seen.launch, first.change_set, seen=seen.surface, argv=started)
+        return self._adding.pin(wanted)
 
     def _see(self, source: Source | None, argv: Sequence[str]) -> tuple[Seen, list[str]]:
         """What there is to pin; a server is looked at twice, in fresh processes."""
@@ -128,6 +139,11 @@ class Locking:
         ]
         what = "started" if isinstance(given, Command) else "asked"
         return first, [*notes, *([] if moved else [f"{what} twice, with the same answer"])]
+
+
+def _argv(source: Source | None) -> tuple[str, ...]:
+    """The command that a source is; none where it is a URL or a file."""
+    return source.argv if isinstance(source, Command) else ()
 
 
 def _launch_needed(what: str, command: str) -> ConfigurationError:

@@ -81,6 +81,7 @@ def command(
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
     """  # noqa: D301 - click takes the backspace for "do not wrap"
     from toolnotary_cli import source as sources
+    from toolnotary_cli.hosting import run_options
     from toolnotary_cli.locking import Locking
     from toolnotary_cli.loosening import accept_policy
     from toolnotary_cli.opening import open_project, tell_file_too, tell_unaccepted
@@ -92,7 +93,15 @@ def command(
         return accept_policy(project, output)
     tell_unaccepted(project.policy, output)
     given = sources.parse(source, expected=_EXPECTED, deciding=True) if source is not None else None
-    locking = Locking(project, output, yes=yes, digest=digest, texts=not no_texts, offline=offline)
+    locking = Locking(
+        project,
+        output,
+        yes=yes,
+        digest=digest,
+        texts=not no_texts,
+        offline=offline,
+        options=run_options(policy=policy, registry=registry),
+    )
     if source is not None and isinstance(given, sources.Published):
         tell_file_too(source, output)
         if server not in (None, given.server):
