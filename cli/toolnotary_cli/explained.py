@@ -126,11 +126,11 @@ def lines(explanation: Explanation) -> Iterator[str]:
     elif not explanation.entries:
         yield f"Only a person can pin it, in a terminal: {explanation.pin}"
     else:
-        yield "Only a person can change what is pinned, in a terminal: toolnotary lock --help says how"
+        yield "Only a person can change what is pinned, in a terminal (toolnotary lock --help)"
 
 
 def _unpinned(explanation: Explanation, server: str) -> Iterator[str]:
-    """That the lockfile which was looked at pins nothing, and what else is known; a state names no lockfile."""
+    """What is known where the lockfile that was looked at pins nothing; a state names no lockfile."""
     if explanation.accepted or explanation.elsewhere:
         yield f"{server}: not pinned in the lockfile that was looked at, and known: another one may pin it"
         yield f"  by that one: {explanation.elsewhere_pinned}"
