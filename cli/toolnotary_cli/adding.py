@@ -112,7 +112,7 @@ class Adding:
         elif not confirm(
             f"pin {shown(move.entry.server)} to this?",
             lines=told,
-            otherwise=_without_terminal(wanted),
+            otherwise=_without_terminal(wanted, before),
         ):
             self._project.state.append(history.declined(move.entry.server, change_set))
             text = "declined: nothing was pinned"
@@ -219,10 +219,12 @@ def _earlier(known: history.History, wanted: Wanted) -> tuple[str, ...]:
     return (*taken_back(known, entry, wanted.change_set), *passed_over(known, entry))
 
 
-def _without_terminal(wanted: Wanted) -> str:
+def _without_terminal(wanted: Wanted, before: tuple[str, ...]) -> str:
     """What works where nobody can be asked (docs/reference/cli.md)."""
     if not isinstance(wanted.move.entry, SignedEntry):
         return "without one, only a published version whose signer your policy names is pinned, with --yes"
+    if wanted.named and before:
+        return f"--yes does not cover it; {'; '.join(before)}"
     if wanted.named:
         return "or say --yes: your policy names its signer"
     return "or name its signer's key in your policy ([[signers]]), and say --yes"

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lock --yes` pins at first contact, or again what was accepted last: it moves no pin, and undoes no no."""
 
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -171,3 +175,37 @@ def test_an_approval_says_that_the_version_was_withdrawn_before(bench: Bench, op
     session = bench.at_terminal("approve", SERVER, f"{SERVER}@1.0.0", *options, answers=NO)
     told, _, _ = session.shown.partition("[yes/no]")
     assert "you withdrew exactly this before" in told
+
+
+def alone(*arguments: str) -> str:
+    """What a command that asks says where no terminal controls it."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "toolnotary_cli", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    assert (ended.returncode, "no-terminal" in ended.stderr) == (1, True), ended.stderr
+    return ended.stderr
+
+
+def test_without_a_terminal_nobody_is_sent_to_yes_where_it_is_refused(
+    bench: Bench, options: list[str]
+) -> None:
+    assert "say --yes" in alone(*line("1", *options))
+    pinned(bench, options)
+    assert bench.run("revoke", SERVER)[0] == 0
+    told = alone(*line("1", *options))
+    assert ("say --yes" in told, "you withdrew exactly this before" in told) == (False, True), told
+
+
+def test_without_a_terminal_an_approval_names_the_command_that_shows_the_change(
+    bench: Bench, options: list[str]
+) -> None:
+    pinned(bench, options)
+    told = re.search(r"toolnotary (diff .+)", alone("approve", SERVER, f"{SERVER}@2.0.0", *options))
+    assert told is not None
+    code, out, err = bench.run(*shlex.split(told[1]), *options)
+    assert (code, "Text 1" in out or "{+2" in out) == (1, True), out + err

@@ -96,7 +96,12 @@ def test_where_nobody_can_be_asked_the_message_says_what_works(
     code, _, err = bench.run(*arguments)
     assert (code, "error: no-terminal:" in err) == (1, True)
     remedy = err.splitlines()[-1]
-    expected = {"lock": "with --yes", "lock-version": "say --yes", "lock-policy": "check --accept-project"}
+    expected = {
+        "lock": "with --yes",
+        "lock-version": "say --yes",
+        "lock-policy": "check --accept-project",
+        "approve-version": "toolnotary diff ",
+    }
     assert expected.get(name, "toolnotary check --server") in remedy
     assert bench.files == before
 
