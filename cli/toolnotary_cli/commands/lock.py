@@ -35,7 +35,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--yes",
     is_flag=True,
-    help="Ask nobody; only for what a signer that your policy names has signed.",
+    help="Ask nobody; only for what a signer that your policy names has signed, at first contact or again as "
+    "accepted last.",
 )
 @click.option(
     "--accept-project",
@@ -76,7 +77,8 @@ def command(
     lock --server NAME FILE -- COMMAND...   what a saved listing shows
     lock --accept-project                   what the project's policy grants or loosens
 
-    Without a signature, what would be pinned is shown and your terminal is asked.
+    What would be pinned is shown, and your terminal is asked. Afterwards the line is printed by which a host
+    starts the server: `run`, led to this lockfile.
 
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
     """  # noqa: D301 - click takes the backspace for "do not wrap"
