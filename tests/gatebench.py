@@ -2,11 +2,11 @@
 """A host and a server around a gate, in memory: what every test of the gate speaks with."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.gate import Effects, Entry, Gate, Side
+from toolnotary_verifier.gate import Commands, Effects, Entry, Gate, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Action, Aspect, Judgement, Outcome, Reason, Verdict
@@ -47,7 +47,9 @@ def judge_by(
         verdicts, forward = [], {}
         for fault in surface.faults:
             reason = Reason.AMBIGUOUS if fault.code == "ambiguous-name" else Reason.INVALID
-            verdicts.append(Verdict(fault.kind, fault.name, reason, Action.BLOCK, None, None, fault.message))
+            verdicts.append(
+                Verdict(fault.kind, fault.name, reason, Action.BLOCK, None, None, fault.message, fault.code)
+            )
         for key, live in surface.definitions.items():
             known = definitions.get(key)
             if replace and live.name in replace:
@@ -78,11 +80,12 @@ class Bench:
         replace: Mapping[str, Json] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         judge: Callable[[Surface], Judgement] | None = None,
-        options: str = "",
+        options: Sequence[str] = (),
     ) -> None:
         kinds = pinned if isinstance(pinned, Mapping) else {Kind.TOOL: pinned}
         judged = judge or judge_by(kinds, replace=replace)
-        self.gate = Gate(judged, server="acme/files", options=options, limits=limits)
+        commands = Commands("acme/files", files=options)
+        self.gate = Gate(judged, server="acme/files", commands=commands, limits=limits)
         self.now = 1000.0
         self.host: list[bytes] = []  # what the host has read
         self.server: list[bytes] = []  # what the server has read

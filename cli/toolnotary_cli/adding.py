@@ -8,6 +8,7 @@ import click
 
 from toolnotary_cli import exits
 from toolnotary_cli.hosting import found_by_run, run_line
+from toolnotary_cli.looking import launch_needed
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest
@@ -18,6 +19,7 @@ from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
 from toolnotary_verifier.moves import Move
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.surface import Surface
 
 SCHEMA: Final = "https://toolnotary.dev/output/lock/v1"
@@ -172,7 +174,8 @@ class Adding:
             return False
         if _pinned_to(entry) != _pinned_to(move.entry):
             to = move.entry
-            wanted = f" {to.server}@{to.version}" if isinstance(to, SignedEntry) else ""
+            version = (f"{to.server}@{to.version}",) if isinstance(to, SignedEntry) else ()
+            behind = "" if version else launch_needed(self._project, entry.server)
             if not found_by_run(self._project.lockfile_path):
                 self._output.note(
                     f"run does not look for {self._project.lockfile_path}: give it to it with --lockfile"
@@ -180,7 +183,7 @@ class Adding:
             raise Refused(
                 "already-pinned",
                 f"{shown(entry.server)} is pinned to something else in {self._project.lockfile_path}",
-                remedy=f"toolnotary approve {shown(entry.server)}{shown(wanted)}",
+                remedy=command("approve", entry.server, *version, behind=behind),
             )
         pins = load_pins(self._project, server=entry.server, launch=launch)
         state = self._project.state

@@ -29,7 +29,7 @@ _STANDINGS: Final = {
 _UNLISTED: Final = "it passes only once this list can be had, and holds exactly this definition"
 # Why a definition was withheld, for whoever reads it.
 REASONS: Final = {
-    Reason.INVALID: "the server shows a definition that cannot be read in one way only",
+    Reason.INVALID: "the server shows a definition that is not valid: toolnotary check says why",
     Reason.AMBIGUOUS: "the server shows several definitions under this name, or one that looks like it",
     Reason.IDENTITY: "what is started is not what is pinned under the server's name",
     Reason.REVOKED: "the server shows a definition that was withdrawn",
@@ -84,7 +84,9 @@ def _entry(entry: Pinned, decide: str) -> JsonObject:
             }
             for one in entry.definitions
         ],
-        "commands": {"difference": entry.difference, "decide": decide} if entry.objected else None,
+        "commands": {"difference": entry.difference, "decide": decide if entry.is_approvable else None}
+        if entry.objected
+        else None,
     }
 
 
@@ -119,7 +121,7 @@ def lines(explanation: Explanation) -> Iterator[str]:
     for look in explanation.elsewhere:
         yield f"{server}, as it was started or reached otherwise than is pinned here: {_told(look)}"
         yield from _objections(look, explanation.asked)
-    if any(entry.objected for entry in explanation.entries):
+    if any(entry.is_approvable for entry in explanation.entries):
         yield f"Only a person can change what is pinned, in a terminal: {explanation.decide}"
     elif explanation.waits:
         yield f"Only a person can accept it, in a terminal: {explanation.decide}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolnotary_cli import places
-from toolnotary_cli.looking import entry_launch, entry_source
+from toolnotary_cli.looking import entry_launch, entry_source, launch_needed
 from toolnotary_cli.source import Command
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import Digest
@@ -24,6 +24,8 @@ from toolnotary_verifier.objects import Objects
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Key, Pins
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.shellwords import command, is_typeable
+from toolnotary_verifier.verdict import may_be_approved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,13 @@ class Pinned:
     def objected(self) -> bool:
         """Whether anything did not pass at the last look under what is pinned now."""
         return self.is_current and self.look is not None and bool(self.look.objections or self.look.unnamed)
+
+    @property
+    def is_approvable(self) -> bool:
+        """Whether an approval could let through any of that; what is not recorded by name, it could."""
+        if not self.objected or self.look is None:
+            return False
+        return may_be_approved((one.kind, one.reason, one.live) for one in self.look.objections)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +146,9 @@ def explain(project: Project, server: str, name: str | None, *, options: Sequenc
         known=project.state.knows(server),
         accepted=_is_accepted(project, server),
         withdrawn=bool(project.state.revoked(server)),
-        decide=_command("approve", server, *options),
-        pin=f"{_command('lock', '--server', server, *options)} -- COMMAND",
-        elsewhere_pinned=f"{_command('explain', server)} --lockfile FILE",
+        decide=command("approve", server, *options, behind=launch_needed(project, server)),
+        pin=command("lock", None, "--server", server, *options, behind="-- COMMAND"),
+        elsewhere_pinned=command("explain", server, behind="--lockfile FILE"),
     )
 
 
@@ -230,16 +239,18 @@ def _standing(
 
 def _difference(project: Project, entry: Entry, options: Sequence[str]) -> str:
     """The command that shows the difference: word by word, where all that it needs is at hand."""
-    check = ("check", "--server", entry.server, *options)
+    check = ("--server", entry.server, *options)
     try:
         source = entry_source(project, entry)
     except CannotTell:  # the launch was recorded without its secrets
-        return f"{_command(*check)} -- COMMAND"
+        return command("check", None, *check, behind="-- COMMAND")
     lockfile = _from_here(project.lockfile_path.absolute())
-    if len(project.lockfile.named(entry.server)) > 1 or not _has_texts(project, entry):
-        return _command(*check, "--start")
     live = f"stdio:{shlex.join(source.argv)}" if isinstance(source, Command) else str(entry.launch["url"])
-    return _command("diff", f"{lockfile}#{entry.server}", live)
+    pinned = f"{lockfile}#{entry.server}"
+    is_single = len(project.lockfile.named(entry.server)) == 1 and _has_texts(project, entry)
+    if is_single and all(is_typeable(word) and not word.startswith("-") for word in (pinned, live)):
+        return command("diff", pinned, live)
+    return command("check", None, *check, "--start")
 
 
 def _has_texts(project: Project, entry: Entry) -> bool:
@@ -256,8 +267,3 @@ def _from_here(path: Path) -> Path:
     """The path as it is told from the working directory, where it lies below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _command(*words: str) -> str:
-    """A command as a shell reads it; what cannot be seen in it is spelled out, and then it is not itself."""
-    return f"toolnotary {shlex.join(escape(word, limit=2000) for word in words)}"

@@ -15,7 +15,7 @@ from toolnotary_verifier import process
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.gate import Gate
+from toolnotary_verifier.gate import Commands, Gate
 from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
@@ -25,6 +25,7 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Reason
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.project import Project
 
@@ -64,13 +65,19 @@ def guard(
     name = server or _pinned_name(project, launch)
     # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
     pins = Pins() if name is None else load_pins(project, server=name, launch=launch)
+    shown = name or Path(argv[0]).name
+    commands = Commands(
+        shown,
+        files=places.options(lockfile=lockfile, policy=policy),
+        registry=places.options(registry=_repeatable(registry)),
+        launch=partial(_launch, project, shown),
+    )
     if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
         raise Refused(
             "identity",
             f"{escape(name or '', limit=120)} was not started: {pins.standing.detail}",
-            remedy="pin this launch too with toolnotary lock, if it is right",
+            remedy=f"if it is right, pin this launch too: {commands.lock}",
         )
-    shown = name or Path(argv[0]).name
     log = Log(shown)
     recorder = Recorder(project, launch, name, log)
     if pins.unrecorded:
@@ -93,6 +100,9 @@ def guard(
         recorder.seen(surface, judgement)
         return judgement
 
+    def held_to() -> "Digest":
+        return in_force.pins.digest()  # as it is by then
+
     look_up = None
     url = None if offline else registry or project.policy.registry_url
     if name is not None and url is not None and _may_be_offered(project, name, pins):
@@ -109,14 +119,13 @@ def guard(
         )
     child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
     limits = project.policy.limits
-    options = _options(places.options(lockfile=lockfile, policy=policy, registry=_repeatable(registry)))
-    gate = Gate(look_up.judge() if look_up else judge, server=shown, options=options, limits=limits)
+    gate = Gate(look_up.judge() if look_up else judge, server=shown, commands=commands, limits=limits)
     return Proxy(
         child,
         gate,
         log,
         afterwards=recorder.record,
-        unlisted=partial(recorder.unlisted, lambda: in_force.pins.digest()),
+        unlisted=partial(recorder.unlisted, held_to),
         look_up=look_up.judges if look_up else None,
         changes=partial(_changes, in_force),
         lifeline=lifeline,
@@ -147,13 +156,11 @@ def _may_be_offered(project: "Project", server: str, pins: Pins) -> bool:
     return any(rule.covers(server) for rule in project.policy.signers) or bool(project.state.keys(server))
 
 
-def _options(words: list[str]) -> str:
-    """Options as a shell reads them."""
-    if not words:
-        return ""
-    import shlex
+def _launch(project: "Project", server: str) -> str:
+    """What `approve` needs besides the name."""
+    from toolnotary_cli.looking import launch_needed
 
-    return shlex.join(words)
+    return launch_needed(project, server)
 
 
 def _pinned_name(project: "Project", launch: "Launch") -> str | None:

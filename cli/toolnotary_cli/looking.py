@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_cli.source import Command, Saved, Source, Url
-from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.errors import CannotTell, ToolnotaryError
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -111,6 +111,23 @@ def entry_source(project: "Project", entry: "Entry") -> Source:
     from toolnotary_verifier.relaunch import startable
 
     return Command(tuple(startable(entry.recorded, base=_base(project), environment=dict(os.environ))))
+
+
+def launch_needed(project: "Project", server: str) -> str:
+    """What `approve SERVER` must end with, where the lockfile does not say all of how the server is started.
+
+    Returns:
+        `-- COMMAND` or `URL`; empty where the name is enough.
+    """
+    entries = project.lockfile.named(server)
+    if len(entries) > 1:
+        return "-- COMMAND"
+    try:
+        for entry in entries:
+            entry_source(project, entry)
+    except ToolnotaryError:
+        return "URL" if entries[0].launch.get("type") == "http" else "-- COMMAND"
+    return ""
 
 
 def recorded_source(project: "Project", entry: "Entry") -> Source:

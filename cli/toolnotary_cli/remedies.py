@@ -9,6 +9,10 @@ from typing import Final
 _NOT_A_RESULT = "give what a server answered, or what toolnotary capture wrote; its sender must mend it"
 _SERVER = "whoever makes the server must mend this"
 _LIMIT = "if that is right, raise the bound in [limits] of your toolnotary.toml (docs/reference/policy.md)"
+_DEPTH = (
+    "whoever wrote it must nest less; your own bound on a definition is definition-depth in [limits] of your"
+    " toolnotary.toml (docs/reference/policy.md)"
+)
 _SAVED = "give the whole answers of the server, as they came"
 _MANIFEST = "take the file as toolnotary capture or sign wrote it, byte for byte; or make it anew"
 _BUNDLE = "take the file that toolnotary sign wrote, byte for byte; or fetch it anew"
@@ -22,7 +26,7 @@ REMEDIES: Final = {
     # What is read as JSON, wherever it comes from.
     "not-json": _NOT_A_RESULT,
     "not-utf8": _NOT_A_RESULT,
-    "too-deep": _NOT_A_RESULT,
+    "too-deep": _DEPTH,
     "too-large": _LIMIT,
     "duplicate-key": _SERVER,
     "lone-surrogate": _SERVER,

@@ -9,6 +9,7 @@ from toolnotary_cli.output import Look, shown, styled
 from toolnotary_cli.wording import called
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
 from toolnotary_verifier.escape import visible
+from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
 
 _LOOKS: Final[dict[Outcome, Look]] = {
@@ -141,6 +142,33 @@ def row_lines(row: Row) -> Iterator[str]:
         yield f"  {verdict_line(verdict)}"
     if row.judgement.objections or row.outcome is Outcome.DRIFT:
         yield f"  change set {row.judgement.change_set}"
+
+
+def next_lines(row: Row, *, is_pinned: bool, launch: str) -> Iterator[str]:
+    """What leads on from a server that is not as pinned.
+
+    Args:
+        row: the server.
+        is_pinned: whether the lockfile has it.
+        launch: what `approve` needs besides its name (`looking.launch_needed`).
+    """
+    from toolnotary_cli.remedies import REMEDIES
+
+    judgement = row.judgement
+    if judgement is None or row.outcome is Outcome.VERIFIED:
+        return
+    approve = command("approve", row.server, behind=launch)
+    if not judgement.is_approvable:
+        yield "  no approval covers that: what is not as pinned is no valid definition, or of another origin"
+        for code in sorted({verdict.code for verdict in judgement.objections} & REMEDIES.keys()):
+            yield f"  {code}: {REMEDIES[code]}"
+    elif row.outcome is Outcome.DRIFT:
+        yield f"  to review it: {approve}"
+    elif is_pinned:
+        yield f"  to accept what the lockfile pins: {approve}"
+        yield "  in CI, where its review is the acceptance, say --accept-project"
+    else:
+        yield f"  to pin it: {command('lock', None, '--server', row.server, behind='-- COMMAND')}"
 
 
 def verdict_line(verdict: Verdict) -> str:

@@ -2,6 +2,7 @@
 """The gate: what nobody pinned is looked up elsewhere, blocked meanwhile, and judged again afterwards."""
 
 import json
+import shlex
 from typing import Any
 
 import pytest
@@ -134,18 +135,18 @@ def test_an_answer_for_a_host_that_said_nothing_yet_is_told_to_nobody() -> None:
     assert bench.log == []
 
 
-@pytest.mark.parametrize("options", ["", "--lockfile '/a b/toolnotary.lock'"])
-def test_the_command_that_people_are_told_leads_to_the_same_files(options: str) -> None:
+@pytest.mark.parametrize("options", [[], ["--lockfile", "/a b/toolnotary.lock"]])
+def test_the_command_that_people_are_told_leads_to_the_same_files(options: list[str]) -> None:
     bench = Bench([], judge=judge_by({Kind.TOOL: [A]}), options=options)
     bench.shake_hands()
     bench.listed(NEW)
-    end = f" {options}" if options else ""
-    assert bench.log[-1].text.endswith(f"to review: toolnotary approve acme/files{end}")
+    told = bench.log[-1].text.rpartition("to review: ")[2]
+    assert shlex.split(told) == ["toolnotary", "approve", "acme/files", *options]
 
 
 def test_however_much_is_withheld_the_command_is_told_whole() -> None:
-    options = "--lockfile " + "/a/very/long/path" * 20
-    bench = Bench([], judge=judge_by({Kind.TOOL: []}), options=options)
+    path = "/a/very/long/path" * 20
+    bench = Bench([], judge=judge_by({Kind.TOOL: []}), options=["--lockfile", path])
     bench.shake_hands()
     bench.listed(*(tool(f"{number}-{'long' * 50}") for number in range(50)))
-    assert bench.log[-1].text.endswith(f"to review: toolnotary approve acme/files {options}")
+    assert bench.log[-1].text.endswith(f"to review: toolnotary approve acme/files --lockfile {path}")

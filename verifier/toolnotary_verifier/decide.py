@@ -120,7 +120,7 @@ class _Comparison:
         reason = Reason.AMBIGUOUS if fault.code == "ambiguous-name" else Reason.INVALID
         pinned = self._matching.pinned((fault.kind, fault.name))
         action = self._policy.action_for(reason, fault.kind)
-        return Verdict(fault.kind, fault.name, reason, action, None, pinned, fault.message)
+        return Verdict(fault.kind, fault.name, reason, action, None, pinned, fault.message, fault.code)
 
     def _find(self, live: Definition) -> _Finding:
         """The first row of the table that applies."""

@@ -2,7 +2,7 @@
 """The outcome for one definition and for a server, with stable reason codes (docs/reference/verdicts.md)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -85,7 +85,8 @@ class Verdict(NamedTuple):
         action: what follows.
         live: digest of what the server says now, `None` if absent or not canonicalizable.
         pinned: digest of what is pinned, `None` if nothing is.
-        detail: one escaped line for people, possibly empty.
+        detail: one escaped line for people, possibly empty; it can hold words of the server.
+        code: why an `invalid` definition is none (docs/reference/codes.md); none of the server's words.
     """
 
     kind: Kind | Aspect
@@ -95,11 +96,29 @@ class Verdict(NamedTuple):
     live: Digest | None = None
     pinned: Digest | None = None
     detail: str = ""
+    code: str = ""
 
     @property
     def passes(self) -> bool:
         """Whether the definition may reach a host."""
         return self.action.passes
+
+
+# Verdicts that no approval covers (`approval.accept`): one of them, and nothing of the surface is approved.
+NEVER_APPROVED = frozenset((Reason.IDENTITY, Reason.MIXED, Reason.PENDING, Reason.SIGNER_UNKNOWN))
+
+
+def may_be_approved(objections: Iterable[tuple[object, Reason, Digest | None]]) -> bool:
+    """Whether an approval could let through anything that was objected to.
+
+    Args:
+        objections: kind or aspect, reason and live digest of each. A definition without a digest is none
+            (`invalid`, `ambiguous`), and nothing can be bound to it.
+    """
+    found = list(objections)
+    if any(reason in NEVER_APPROVED for _, reason, _ in found):
+        return False
+    return not found or any(live is not None or isinstance(kind, Aspect) for kind, _, live in found)
 
 
 class Judgement(NamedTuple):
@@ -131,6 +150,11 @@ class Judgement(NamedTuple):
     def objections(self) -> tuple[Verdict, ...]:
         """The verdicts that keep something from the host."""
         return tuple(verdict for verdict in self.verdicts if not verdict.passes)
+
+    @property
+    def is_approvable(self) -> bool:
+        """Whether an approval could let through anything that is kept from the host, or nothing is."""
+        return may_be_approved((v.kind, v.reason, v.live) for v in self.objections)
 
     @property
     def changes(self) -> tuple[Verdict, ...]:

@@ -133,14 +133,16 @@ class _Look:
         """
         from toolnotary_verifier.errors import Refused
         from toolnotary_verifier.pinning import load_pins
+        from toolnotary_verifier.shellwords import command
         from toolnotary_verifier.verdict import Reason
 
         standing = load_pins(self._project, server=server, launch=launch).standing
+        lock = command("lock", None, "--server", server, behind="-- COMMAND")
         if standing is not None and standing.reason is Reason.IDENTITY:
             raise Refused(
                 "identity",
                 f"{standing.detail}; it was not started",
-                remedy=f"undo that; if it is right, pin it too: toolnotary lock --server {server} -- COMMAND",
+                remedy=f"undo that; if it is right, pin it too: {lock}",
             )
 
     def at_entries(self, server: str | None, *, start: bool) -> "list[Row]":
@@ -229,21 +231,16 @@ def _document(rows: "Sequence[Row]") -> dict[str, object]:
 
 
 def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
-    from toolnotary_cli.output import shown, styled
-    from toolnotary_cli.verdicts import counts, row_lines
+    from toolnotary_cli.looking import launch_needed
+    from toolnotary_cli.output import styled
+    from toolnotary_cli.verdicts import counts, next_lines, row_lines
     from toolnotary_cli.wording import counted
-    from toolnotary_verifier.verdict import Outcome
 
-    in_lockfile = {entry.server for entry in project.lockfile.entries}
     for row in rows:
         yield from row_lines(row)
-        if row.outcome is Outcome.DRIFT:
-            yield f"  to review it: toolnotary approve {shown(row.server)}"
-        if row.outcome is Outcome.UNPINNED and row.server in in_lockfile:
-            yield f"  to accept what the lockfile pins: toolnotary approve {shown(row.server)}"
-            yield "  in CI, where its review is the acceptance, say --accept-project"
-        elif row.outcome is Outcome.UNPINNED:
-            yield f"  to pin it: toolnotary lock --server {shown(row.server)} -- COMMAND"
+        entries = project.lockfile.named(row.server)
+        launch = launch_needed(project, row.server) if entries else ""
+        yield from next_lines(row, is_pinned=bool(entries), launch=launch)
     told = ", ".join(f"{count} {state}" for state, count in counts(rows).items())
     yield f"{counted(len(rows), 'server')}: {told}"
     yield styled("verified means: the definitions that were signed or accepted, and nothing more", "dim")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
@@ -26,7 +27,7 @@ class Gate:
     """
 
     def __init__(
-        self, judge: Judge, *, server: str, options: str = "", limits: Limits = DEFAULT_LIMITS
+        self, judge: Judge, *, server: str, commands: Commands | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> None:
         """A gate for a connection that has just been opened.
 
@@ -34,13 +35,14 @@ class Gate:
             judge: decides what of a surface may pass; may raise `ToolnotaryError`, nothing is verified then.
                 Where it says `pending`, it is told what a look-up found by another judge (see `repin`).
             server: the name given by the user, for messages.
-            options: what the commands that people are told need besides it, as a shell reads it.
+            commands: what people and models are told to run; None where the name is all that it takes.
             limits: bounds on everything that host and server decide the size of.
         """
         self._views = Views(limits)
-        report = Report(server, options)
+        told = commands or Commands(server)
+        report = Report(told)
         self._judging = Judging(judge, report, limits=limits)
-        self._verification = Verification(self._judging, report, server=server, limits=limits)
+        self._verification = Verification(self._judging, report, told, limits=limits)
         self._host = HostSide(self._verification, self._views, server=server, limits=limits)
         self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
         self._is_closed = False

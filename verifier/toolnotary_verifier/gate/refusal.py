@@ -6,6 +6,7 @@ from typing import NamedTuple
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, error, frame, result
 
 INVALID_PARAMS = -32602
@@ -37,13 +38,12 @@ class Held(NamedTuple):
     ticket: int
 
 
-def refuse(request: Held, server: str, why: str) -> bytes:
+def refuse(request: Held, commands: Commands, why: str) -> bytes:
     """The answer to a request that must not reach the server, as its method wants it."""
     kind = request.kind.value
     what = f"the {kind} listing" if request.name is None else f"{kind} {escape(request.name, limit=200)}"
     text = (
-        f"Blocked by toolnotary: {what} {why}. Nothing was sent to the server. "
-        f"To see why: toolnotary explain {server}"
+        f"Blocked by toolnotary: {what} {why}. Nothing was sent to the server. To see why: {commands.explain}"
     )
     if request.kind is Kind.TOOL and request.name is not None:
         return frame(result(request.id, call_refused(text, stateless=request.stateless)))

@@ -4,15 +4,18 @@
 from collections.abc import Sequence
 
 from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.escape import escape
+from toolnotary_verifier.escape import escape, visible
+from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects
 from toolnotary_verifier.verdict import Judgement, Outcome, Reason, Verdict
 
 _NAMED = 8
 _REMEMBERED = 256
+_DETAIL = 120  # characters of why a definition is not valid
+_LONGEST = 1300  # characters of all that is named: the command behind it is told whole
 # Why a definition is not handed out, for whoever reads a refusal: also a model.
 _WHY = {
-    Reason.INVALID: "has a definition that cannot be read in one way only",
+    Reason.INVALID: "has a definition that is not valid",
     Reason.AMBIGUOUS: "has more than one definition, or a name that cannot be told from another",
     Reason.CHANGED: "has a definition that differs from the pinned one",
     Reason.UPGRADE: "has a newer definition, signed by its publisher, that nobody has approved yet",
@@ -29,11 +32,10 @@ _UNLISTED = "is not listed by this server"
 class Report:
     """Remembers what was told, so that the same thing is not told again."""
 
-    def __init__(self, server: str, options: str = "") -> None:
-        """A report that names commands for `server`, with these options behind its name."""
-        self._server = escape(server, limit=200)
-        self._options = f" {options}" if options else ""
-        self._remedy = f"to see why: toolnotary explain {self._server}"
+    def __init__(self, commands: Commands) -> None:
+        """A report that names these commands."""
+        self._commands = commands
+        self._remedy = f"to see why: {commands.explain}"
         self._told: dict[str, None] = {}
         self._is_quiet = True
 
@@ -60,17 +62,31 @@ class Report:
         reasons = {verdict.reason for verdict in judgement.objections}
         if Reason.PENDING in reasons:
             return "the registry is being asked"
+        if not judgement.is_approvable:
+            return f"no approval covers that; to see more: {self._commands.explain}"
         if Reason.FIRST_SIGNED in reasons:
-            return f"to pin it: toolnotary lock {self._server}@VERSION{self._options} -- COMMAND"
+            return f"to pin it: {self._commands.lock_version}"
         if judgement.outcome is Outcome.UNPINNED:
-            return f"to pin it: toolnotary lock --server {self._server}{self._options} -- COMMAND"
-        return f"to review: toolnotary approve {self._server}{self._options}"
+            return f"to pin it: {self._commands.lock}"
+        return f"to review: {self._commands.approve()}"
 
-    def refused(self, kind: Kind, name: str, why: str, effects: Effects) -> None:
-        """Tell that a call was refused, once for each name and reason."""
+    def refused(
+        self, kind: Kind, name: str, why: str, effects: Effects, *, verdict: Verdict | None = None
+    ) -> None:
+        """Tell that a call was refused, once for each name and reason.
+
+        Args:
+            kind: what was called or fetched.
+            name: its name.
+            why: the words that the host was told.
+            effects: where it is told.
+            verdict: what was decided about it, None where its list failed or does not name it.
+        """
         if self._is_news(f"{kind} {name} {why}"):
             shown = escape(name, limit=120)
-            effects.note("refused", f"refused {kind} {shown}: {why}; {self._remedy}")
+            is_decided = verdict is not None and (verdict.live is not None or not verdict.code)
+            remedy = self._remedy if is_decided else f"to see more: {self._commands.explain}"
+            effects.note("refused", f"refused {kind} {shown}: {why}; {remedy}")
 
     def _is_news(self, what: str) -> bool:
         if what in self._told:
@@ -82,13 +98,26 @@ class Report:
 
 
 def _named(verdicts: Sequence[Verdict]) -> str:
-    named = ", ".join(f"{v.kind} {escape(v.name, limit=60)} ({v.reason})" for v in verdicts[:_NAMED])
+    named = ", ".join(f"{v.kind} {escape(v.name, limit=60)} ({_reason(v)})" for v in verdicts[:_NAMED])
+    named = named if len(named) <= _LONGEST else f"{named[:_LONGEST]}..."
     return f"{named} and {len(verdicts) - _NAMED} more" if len(verdicts) > _NAMED else named
 
 
-def why_withheld(judgement: Judgement | None, kind: Kind, name: str) -> str:
-    """Why a name cannot be called, in words that a model may read."""
-    for verdict in judgement.objections if judgement is not None else ():
-        if verdict.kind is kind and verdict.name == name:
-            return f"{_WHY.get(verdict.reason, _OTHER)} ({verdict.reason})"
-    return _UNLISTED
+def _reason(verdict: Verdict) -> str:
+    if verdict.reason is not Reason.INVALID or not verdict.detail:
+        return verdict.reason
+    return f"{verdict.reason}: {visible(verdict.detail, limit=_DETAIL)}"
+
+
+def objection_to(judgement: Judgement | None, kind: Kind, name: str) -> Verdict | None:
+    """What was decided about a name that cannot be called; None where the server does not list it."""
+    objections = judgement.objections if judgement is not None else ()
+    return next((one for one in objections if one.kind is kind and one.name == name), None)
+
+
+def why_withheld(verdict: Verdict | None) -> str:
+    """Why a name cannot be called, in words that a model may read: none of them are the server's."""
+    if verdict is None:
+        return _UNLISTED
+    code = f": {verdict.code}" if verdict.reason is Reason.INVALID and verdict.code else ""
+    return f"{_WHY.get(verdict.reason, _OTHER)} ({verdict.reason}{code})"

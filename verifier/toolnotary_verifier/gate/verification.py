@@ -6,6 +6,7 @@ import os
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
+from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Turn
 from toolnotary_verifier.gate.judging import Judging
 from toolnotary_verifier.gate.refusal import Held
@@ -31,10 +32,10 @@ class Verification:
         under_way: lists by the ids of our own requests that wait for their answers.
     """
 
-    def __init__(self, judging: Judging, report: Report, *, server: str, limits: Limits) -> None:
+    def __init__(self, judging: Judging, report: Report, commands: Commands, *, limits: Limits) -> None:
         self.judging = judging
         self.prefix = f"toolnotary-{os.urandom(12).hex()}-"
-        self.waiting = Waiting(report, server=server, limits=limits)
+        self.waiting = Waiting(report, commands, limits=limits)
         self._limits = limits
         self._sent = 0
         self.under_way: dict[str, Record] = {}

@@ -2,9 +2,10 @@
 """Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
 
 from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonValue, serialize
+from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, Held, refuse
-from toolnotary_verifier.gate.report import Report, why_withheld
+from toolnotary_verifier.gate.report import Report, objection_to, why_withheld
 from toolnotary_verifier.gate.view import Record, View
 from toolnotary_verifier.jsonrpc import LIST_METHOD, METHOD_NOT_FOUND, coerced_id, error, frame
 from toolnotary_verifier.limits import Limits
@@ -18,12 +19,12 @@ class Waiting:
         awaiting: views by the folded ids of `initialize` and `server/discover` requests that the server has.
     """
 
-    def __init__(self, report: Report, *, server: str, limits: Limits) -> None:
+    def __init__(self, report: Report, commands: Commands, *, limits: Limits) -> None:
         self.held = 0
         self.awaiting: dict[str, View] = {}
         self._held: dict[str, tuple[Record, Held]] = {}
         self._report = report
-        self._server = server
+        self._commands = commands
         self._limits = limits
         self._bytes = 0
 
@@ -41,7 +42,7 @@ class Waiting:
         limits = self._limits
         if self.held >= limits.held_requests or self._bytes + len(held.line) > limits.held_bytes:
             if held.key:
-                effects.to_host.append(refuse(held, self._server, "came while too many requests waited"))
+                effects.to_host.append(refuse(held, self._commands, "came while too many requests waited"))
             effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
             return False
         kept = held._replace(ticket=ticket)
@@ -92,11 +93,12 @@ class Waiting:
             if held.name in record.snapshot.names:
                 effects.to_server.append(held.line)
                 return
-        why = failure or why_withheld(record.view.judgement, held.kind, held.name or "")
+        verdict = None if failure else objection_to(record.view.judgement, held.kind, held.name or "")
+        why = failure or why_withheld(verdict)
         if held.key:
-            effects.to_host.append(refuse(held, self._server, why))
+            effects.to_host.append(refuse(held, self._commands, why))
         if held.name is not None:
-            self._report.refused(held.kind, held.name, why, effects)
+            self._report.refused(held.kind, held.name, why, effects, verdict=verdict)
 
     def _list(self, held: Held, answer: bytes | None, effects: Effects) -> None:
         text = "the cursor belongs to no listing that is current; list again from the start"
