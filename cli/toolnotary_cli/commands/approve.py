@@ -9,6 +9,7 @@ import click
 from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
+from toolnotary_verifier.shellwords import command as told
 
 if TYPE_CHECKING:
     from toolnotary_cli.looking import Seen
@@ -153,7 +154,7 @@ def _refuse_other(judgement: "Judgement", digest: str | None) -> None:
         raise Refused(
             "change-set-differs",
             f"the server now shows the change set {judgement.change_set}, asked for was {shown(digest)}",
-            remedy=f"look at what it shows now: toolnotary check --server {shown(judgement.server)} --start",
+            remedy=f"what it shows now: {told('check', None, '--server', judgement.server, '--start')}",
         )
 
 
@@ -166,7 +167,7 @@ def _entry(project: "Project", server: str) -> "Entry":
         raise Refused(
             "not-pinned",
             f"{shown(server)} is not pinned in {where}",
-            remedy=f"pin it first: toolnotary lock --server {shown(server)} -- COMMAND",
+            remedy=f"pin it first: {told('lock', None, '--server', server, behind='-- COMMAND')}",
         )
     return entry
 
@@ -232,7 +233,7 @@ def _agreed(
 
 
 def _without_terminal(server: str) -> str:
-    return f"to see the change without one: toolnotary check --server {shown(server)} --start"
+    return f"to see the change without one: {told('check', None, '--server', server, '--start')}"
 
 
 def _document(
