@@ -97,11 +97,11 @@ def is_plain_answer(frame: bytes) -> bool:
 def plainly_called(frame: bytes) -> bytes | None:
     """The name in a tools/call of which no reader can take another name; None for every other frame.
 
-    One key `method`, one `params` and one `name` are in the whole frame, in any case, and no escape that could
-    spell another: a quoted word cannot occur inside of a string, where its second quote would be escaped.
-    Whoever reads a call from that, wherever the name stands, reads this; of two `params` one could be without
-    it. Readers that guess an encoding find UTF-8. A request of the stateless era is none of these, since what
-    it is held to stands in its `_meta`.
+    One key `method`, one `params` and one `name` are in the whole frame, in any case, and no escape that
+    could spell another: a quoted word cannot occur inside of a string, where its second quote would be
+    escaped. Whoever reads a call from that, wherever the name stands, reads this; of two `params` one could
+    be without it. Readers that guess an encoding find UTF-8. A request of the stateless era is none of these,
+    since what it is held to stands in its `_meta`.
     """
     if frame.find(_CALL) < 0 and frame.find(_SPACED_CALL) < 0:
         return None
