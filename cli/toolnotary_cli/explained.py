@@ -29,7 +29,7 @@ _STANDINGS: Final = {
 _UNLISTED: Final = "it passes only once this list can be had, and holds exactly this definition"
 # Why a definition was withheld, for whoever reads it.
 REASONS: Final = {
-    Reason.INVALID: "the server shows a definition that is not valid: toolnotary check says why",
+    Reason.INVALID: "the server shows a definition that is not valid; toolnotary check says why",
     Reason.AMBIGUOUS: "the server shows several definitions under this name, or one that looks like it",
     Reason.IDENTITY: "what is started is not what is pinned under the server's name",
     Reason.REVOKED: "the server shows a definition that was withdrawn",

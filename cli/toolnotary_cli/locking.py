@@ -21,6 +21,7 @@ from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.moves import pin_signed, pin_surface
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.shellwords import command
 
 if TYPE_CHECKING:
     from toolnotary_verifier.keys import PublicKey
@@ -72,8 +73,9 @@ class Locking:
         project = self._project
         launch = None if launched is None else launch_of(project, launched)
         if launch is None:
-            name = f"{version.server}@{shown(version.version, limit=80)}"
-            raise _launch_needed(name, f"toolnotary lock {name} -- COMMAND, or with --url URL in its place")
+            name = f"{version.server}@{version.version}"
+            told = command("lock", name, behind="-- COMMAND, or with --url URL in its place")
+            raise _launch_needed(shown(name), told)
         trusted = project.trusted(version.server)
         named = set(project.policy.signers_for(version.server))
         given = _read_key(key) if key is not None else None
@@ -97,12 +99,14 @@ class Locking:
         from toolnotary_cli.proposal import definition_lines, summary_lines
 
         if source is None and not argv:
-            raise _launch_needed(shown(server), f"toolnotary lock --server {shown(server)} -- COMMAND")
+            raise _launch_needed(
+                shown(server), command("lock", None, "--server", server, behind="-- COMMAND")
+            )
         seen, notes = self._see(source, argv)
         if seen.launch is None:
             raise _launch_needed(
                 f"{shown(server)}: a saved listing",
-                f"toolnotary lock --server {shown(server)} FILE -- COMMAND",
+                command("lock", None, "--server", server, behind="FILE -- COMMAND"),
             )
         move = pin_surface(seen.surface, server=server, launch=seen.launch)
         first = decide(server, seen.surface, Pins(), policy=self._project.policy)

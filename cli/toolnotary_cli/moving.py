@@ -13,6 +13,7 @@ from toolnotary_verifier.errors import Refused
 from toolnotary_verifier.lockfile import SignedEntry
 from toolnotary_verifier.moves import pin_signed
 from toolnotary_verifier.pinning import load_pins
+from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def to_version(
         raise Refused(
             "other-server",
             f"got a version of {shown(version.server)}, expected one of {shown(entry.server)}",
-            remedy=f"pin the other one: toolnotary lock {version.server}@{shown(version.version)} -- COMMAND",
+            remedy="pin the other one: "
+            + command("lock", f"{version.server}@{version.version}", behind="-- COMMAND"),
         )
     trusted = project.trusted(entry.server)
     signed = named_version(project, version, registry=registry, offline=offline, trusted=trusted)

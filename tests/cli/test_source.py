@@ -288,13 +288,12 @@ def test_many_servers_of_a_lockfile_are_named_within_bounds(tmp_path: Path) -> N
         launch = {"kind": "command", "argv": [str(number)]}
         pins = (Pin(Kind.TOOL, "t", Digest.of(b"x"), Digest.of(b"x")),)
         entries = entries.with_entry(
-            UnsignedEntry(server=f"s{number:03}\u202e", launch=launch, recorded={}, pins=pins)
+            UnsignedEntry(server=f"s{number:03}", launch=launch, recorded={}, pins=pins)
         )
     entries.save(tmp_path / "toolnotary.lock")
     with pytest.raises(ConfigurationError) as raised:
         load(parse(str(tmp_path / "toolnotary.lock")))
-    assert raised.value.remedy.endswith("s011\\u{202e} and 488 more")
-    assert "\u202e" not in raised.value.remedy
+    assert raised.value.remedy.endswith("s011 and 488 more")
 
 
 @pytest.mark.parametrize("part", ["", "#other"])

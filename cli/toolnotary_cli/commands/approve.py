@@ -119,8 +119,6 @@ def _move(
     output: Output,
 ) -> int:
     """Move the pin to a published version, after a yes."""
-    from shlex import quote
-
     from toolnotary_cli.looking import entry_launch
     from toolnotary_cli.moving import to_version
 
@@ -129,8 +127,7 @@ def _move(
     proposal = to_version(project, entry, launch, version, registry=registry, offline=offline)
     judgement = proposal.judgement
     _refuse_other(judgement, digest)
-    pinned = quote(f"{project.lockfile_path}#{server}")
-    other = quote(f"{version.server}@{version.version}")
+    difference = command("diff", f"{project.lockfile_path}#{server}", f"{version.server}@{version.version}")
     if not _agreed(
         project,
         judgement,
@@ -138,7 +135,7 @@ def _move(
         proposal.lines,
         launch=launch,
         output=output,
-        otherwise=f"to see the change without one: toolnotary diff {shown(f'{pinned} {other}', limit=500)}",
+        otherwise=f"to see the change without one: {difference}",
     ):
         return exits.OBJECTION
     proposal.move.apply(project, texts=texts)
