@@ -127,7 +127,7 @@ def _move(
     proposal = to_version(project, entry, launch, version, registry=registry, offline=offline)
     judgement = proposal.judgement
     _refuse_other(judgement, digest)
-    difference = command("diff", f"{project.lockfile_path}#{server}", f"{version.server}@{version.version}")
+    difference = told("diff", f"{project.lockfile_path}#{server}", f"{version.server}@{version.version}")
     if not _agreed(
         project,
         judgement,
