@@ -77,6 +77,24 @@ def test_a_server_that_a_known_signer_signed_is_pinned_at_first_sight_and_is_qui
     assert host.said == ""
 
 
+def test_a_known_server_that_this_lockfile_does_not_pin_is_pinned_by_its_version(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    """Its first sight is over, so that a person says it; told is the command that pins what was signed."""
+    bench.publish(sqlite_registry, bench.signed("1.0.0", OLD))
+    with bench.hosts() as host:
+        listed_after_the_look_up(host)
+        assert host.end() == 0
+    (bench.home / "toolnotary.lock").unlink()
+    with bench.hosts() as host:
+        host.shake_hands()
+        assert host.tools() == []
+        while "to pin it" not in host.said:
+            assert host.call("echo")[0]
+        assert host.end() == 0
+    assert f"to pin it: toolnotary lock {SERVER}@VERSION " in host.said
+
+
 def test_everything_is_withheld_until_the_registry_answered(bench: Bench) -> None:
     with silent_registry() as url:
         bench.trust(url)

@@ -64,10 +64,9 @@ class Report:
             return "the registry is being asked"
         if not judgement.is_approvable:
             return f"no approval covers that; to see more: {self._commands.explain}"
-        if Reason.FIRST_SIGNED in reasons:
-            return f"to pin it: {self._commands.lock_version}"
-        if judgement.outcome is Outcome.UNPINNED:
-            return f"to pin it: {self._commands.lock}"
+        if judgement.outcome is Outcome.UNPINNED or Reason.FIRST_SIGNED in reasons:
+            signed = judgement.offered is not None
+            return f"to pin it: {self._commands.lock_version if signed else self._commands.lock}"
         return f"to review: {self._commands.approve()}"
 
     def refused(
