@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -172,7 +173,7 @@ def test_a_real_server_is_pinned_and_a_rug_pull_on_the_live_connection_is_blocke
         flag.touch()
         after = host.tools()
         assert set(before) - set(after) == {real.target}
-        refused, words = host.call(real.target)
+        refused, words = host.call_once_judged(real.target)
         assert refused
         assert mutate.POISON not in words + "".join(after.values())
         if real.prompt is None:
@@ -182,11 +183,12 @@ def test_a_real_server_is_pinned_and_a_rug_pull_on_the_live_connection_is_blocke
             assert set(before) == {real.target}
             asked = {"name": real.prompt, "arguments": real.call(work, page)}
             assert host.ask("prompts/get", asked)["messages"]
+        told = said_by(host, "toolnotary approve")
 
     # The refusal names a command that reads and does nothing else; what a person sees names how to review.
     explain = command_in(words, "explain")
     assert real.target in person.types(*explain[1:])
-    approve = command_in("\n".join(host.said), "approve")
+    approve = command_in(told, "approve")
     assert approve[1:3] == ["approve", name]
     assert "no-terminal" in person.types("approve", name, "--offline", "--", *launch, expect=1)
     changed = person.types("diff", "release.manifest.json#default", f"stdio:{shlex.join(launch)}", expect=1)
@@ -215,6 +217,15 @@ def claim_key(registry: RunningRegistry, pem: Path) -> None:
     """What a registry's operator does."""
     with closing(Storage.open(registry.settings.database)) as storage:
         claim(storage, "com.example/*", pem.read_bytes(), at=NOW)
+
+
+def said_by(host: Host, awaited: str) -> str:
+    """All that the proxy wrote to standard error, once the awaited words are in it."""
+    deadline = time.monotonic() + 60
+    while awaited not in (told := "\n".join(host.said)):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.05)
+    return told
 
 
 def command_in(text: str, verb: str) -> list[str]:
