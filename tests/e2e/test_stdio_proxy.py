@@ -347,13 +347,13 @@ def sources() -> Iterator[Path]:
 
 
 def test_every_command_that_the_proxy_names_exists() -> None:
-    texts = [
-        node.value
-        for path in sources()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    nodes = [node for path in sources() for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     named = {verb for text in texts for verb in re.findall(r"(?:: |`|with )toolnotary ([a-z]+)", text)}
+    told = [
+        node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command"
+    ]
+    named |= {call.args[0].value for call in told if isinstance(call.args[0], ast.Constant)}
     assert {"approve", "explain", "lock"} <= named
     assert named <= set(COMMANDS)
 
