@@ -152,13 +152,13 @@ def next_lines(row: Row, *, is_pinned: bool, launch: str) -> Iterator[str]:
         is_pinned: whether the lockfile has it.
         launch: what `approve` needs besides its name (`looking.launch_needed`).
     """
-    from toolnotary_cli.remedies import REMEDIES
-
     judgement = row.judgement
     if judgement is None or row.outcome is Outcome.VERIFIED:
         return
     approve = command("approve", row.server, behind=launch)
     if not judgement.is_approvable:
+        from toolnotary_cli.remedies import REMEDIES
+
         yield "  no approval covers that: what is not as pinned is no valid definition, or of another origin"
         for code in sorted({verdict.code for verdict in judgement.objections} & REMEDIES.keys()):
             yield f"  {code}: {REMEDIES[code]}"

@@ -6,12 +6,11 @@ models. The words are quoted for a POSIX shell. A name that nobody could type as
 cannot be seen, or too many of them) is in no command: a word in capitals stands in its place.
 """
 
-import re
 from typing import Final
 
 from toolnotary_verifier.escape import escape
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9._/@:+-]+")
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+-")
 _MOST: Final = 2000  # characters of a word that somebody may be asked to copy
 # What stands behind the first `--` of these is the server's own command: no name of ours can follow it.
 _TAKES_COMMAND: Final = frozenset(("approve", "check", "lock"))
@@ -28,7 +27,7 @@ def quoted(word: str) -> str:
     Args:
         word: what `is_typeable`.
     """
-    if _PLAIN.fullmatch(word):
+    if word and _PLAIN.issuperset(word):
         return word
     import shlex  # only where a name is unusual: `run` starts without it
 

@@ -211,12 +211,14 @@ class _Look:
 
     def _offered(self, server: str) -> "list[VerifiedManifest]":
         """What the registry offers; one that did not answer in its time is not waited for again."""
-        from toolnotary_cli.offers import offers
-        from toolnotary_verifier.errors import CannotTell
-
+        if self._offline or not (self._registry or self._project.policy.registry_url):
+            return []
         if self._is_given_up:
             self._output.note(f"{server}: the registry is not asked again, since it did not answer before")
             return []
+        from toolnotary_cli.offers import offers
+        from toolnotary_verifier.errors import CannotTell
+
         found = offers(
             self._project, server, registry=self._registry, offline=self._offline, output=self._output
         )
