@@ -148,12 +148,12 @@ def next_lines(row: Row, *, is_pinned: bool, launch: str) -> Iterator[str]:
     """What leads on from a server that is not as pinned.
 
     Args:
-        row: the server.
+        row: the server, not verified.
         is_pinned: whether the lockfile has it.
         launch: what `approve` needs besides its name (`looking.launch_needed`).
     """
     judgement = row.judgement
-    if judgement is None or row.outcome is Outcome.VERIFIED:
+    if judgement is None:
         return
     approve = command("approve", row.server, behind=launch)
     if not judgement.is_approvable:

@@ -237,9 +237,12 @@ def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
     from toolnotary_cli.output import styled
     from toolnotary_cli.verdicts import counts, next_lines, row_lines
     from toolnotary_cli.wording import counted
+    from toolnotary_verifier.verdict import Outcome
 
     for row in rows:
         yield from row_lines(row)
+        if row.outcome is Outcome.VERIFIED:
+            continue
         entries = project.lockfile.named(row.server)
         launch = launch_needed(project, row.server) if entries else ""
         yield from next_lines(row, is_pinned=bool(entries), launch=launch)
