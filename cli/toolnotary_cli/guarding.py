@@ -3,7 +3,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,8 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Reason
 
 if TYPE_CHECKING:
-    from toolnotary_verifier.canonical import Digest
+    from toolnotary_cli.lookup import LookUp
+    from toolnotary_verifier.gate import Judge
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.project import Project
 
@@ -60,31 +61,17 @@ def guard(
         ConfigurationError: `server-ambiguous`, or a file that cannot be read.
         InvalidInput: a file that is not valid.
     """
-    project = open_project(lockfile=lockfile, policy=policy, nearby=False)
+    reopen = partial(open_project, lockfile=lockfile, policy=policy, nearby=False)
+    project = reopen()
     launch = project.launch(argv, environment=os.environ, folder=Path.cwd())
     name = server or _pinned_name(project, launch)
     # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
     pins = Pins() if name is None else load_pins(project, server=name, launch=launch)
     shown = name or Path(argv[0]).name
-    commands = Commands(
-        shown,
-        files=places.options(lockfile=lockfile, policy=policy),
-        registry=places.options(registry=_repeatable(registry)),
-        launch=partial(_launch, project, shown),
-    )
-    if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
-        raise Refused(
-            "identity",
-            f"{escape(name or '', limit=120)} was not started: {pins.standing.detail}",
-            remedy=f"if it is right, pin this launch too: {commands.lock}",
-        )
-    log = Log(shown)
-    recorder = Recorder(project, launch, name, log)
-    if pins.unrecorded:
-        log.line(on_policy_alone(project, [shown]))
-    recorder.remember(pins)
-
-    reopen = partial(open_project, lockfile=lockfile, policy=policy, nearby=False)
+    same = places.options(lockfile=lockfile, policy=policy), places.options(registry=registry)
+    commands = Commands(shown, *same, launch=partial(_launch, project, shown))
+    _refuse_other(shown, pins, commands)
+    recorder = _recorder(project, launch, name, shown, pins)
     in_force = InForce(
         project,
         pins,
@@ -92,45 +79,78 @@ def guard(
         launch=launch,
         files=(project.state.path, project.lockfile_path, policy or places.home() / places.POLICY),
         reopen=reopen,
-        tell=lambda line: log.note("files", line),
+        tell=partial(recorder.log.note, "files"),
     )
-
-    def judge(surface: Surface) -> Judgement:
-        judgement = decide(shown, surface, in_force.pins, policy=in_force.policy)
-        recorder.seen(surface, judgement)
-        return judgement
-
-    def held_to() -> "Digest":
-        return in_force.pins.digest()  # as it is by then
-
     look_up = None
-    url = None if offline else registry or project.policy.registry_url
-    if name is not None and url is not None and _may_be_offered(project, name, pins):
-        from toolnotary_cli.lookup import LookUp
-
-        look_up = LookUp(
-            name,
-            launch,
-            in_force=in_force,
-            reopen=reopen,
-            registry=url,
-            log=log,
-            seen=recorder.seen,
-        )
-    child = process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None)
+    if not offline and name is not None and _may_be_offered(project, name, pins):
+        look_up = _look_up(name, launch, registry, in_force=in_force, reopen=reopen, recorder=recorder)
+    judge = look_up.judge() if look_up else _judge(shown, in_force, recorder)
     limits = project.policy.limits
-    gate = Gate(look_up.judge() if look_up else judge, server=shown, commands=commands, limits=limits)
     return Proxy(
-        child,
-        gate,
-        log,
+        process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None),
+        Gate(judge, server=shown, commands=commands, limits=limits),
+        recorder.log,
         afterwards=recorder.record,
-        unlisted=partial(recorder.unlisted, held_to),
+        unlisted=partial(recorder.unlisted, in_force.held_to),
         look_up=look_up.judges if look_up else None,
         changes=partial(_changes, in_force),
         lifeline=lifeline,
         limits=limits,
     ).run()
+
+
+def _recorder(project: "Project", launch: "Launch", name: str | None, shown: str, pins: Pins) -> Recorder:
+    """What records this connection; it begins with the pins that are in use."""
+    log = Log(shown)
+    if pins.unrecorded:
+        log.line(on_policy_alone(project, [shown]))
+    recorder = Recorder(project, launch, name, log)
+    recorder.remember(pins)
+    return recorder
+
+
+def _look_up(
+    server: str,
+    launch: "Launch",
+    registry: str | None,
+    *,
+    in_force: InForce,
+    reopen: "Callable[[], Project]",
+    recorder: Recorder,
+) -> "LookUp | None":
+    """What asks the registry that was named, or that of the policy; None where neither names one."""
+    url = registry or in_force.policy.registry_url
+    if url is None:
+        return None
+    from toolnotary_cli.lookup import LookUp
+
+    log, seen = recorder.log, recorder.seen
+    return LookUp(server, launch, in_force=in_force, reopen=reopen, registry=url, log=log, seen=seen)
+
+
+def _judge(server: str, in_force: InForce, recorder: Recorder) -> "Judge":
+    """A judge by what is in force, where nobody is to be asked."""
+
+    def judge(surface: Surface) -> Judgement:
+        judgement = decide(server, surface, in_force.pins, policy=in_force.policy)
+        recorder.seen(surface, judgement)
+        return judgement
+
+    return judge
+
+
+def _refuse_other(server: str, pins: Pins, commands: Commands) -> None:
+    """Refuse to start what is not the server that is pinned under the name.
+
+    Raises:
+        Refused: `identity`.
+    """
+    if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
+        raise Refused(
+            "identity",
+            f"{escape(server, limit=120)} was not started: {pins.standing.detail}",
+            remedy=f"if it is right, pin this launch too: {commands.lock}",
+        )
 
 
 def _changes(in_force: InForce) -> Iterator[None]:
@@ -139,11 +159,6 @@ def _changes(in_force: InForce) -> Iterator[None]:
         time.sleep(_LOOK)
         if in_force.refresh():
             yield
-
-
-def _repeatable(url: str | None) -> str | None:
-    """The URL of a registry as it may be told; None where it holds a password, and is refused when used."""
-    return None if url is None or "@" in url else url
 
 
 def _may_be_offered(project: "Project", server: str, pins: Pins) -> bool:

@@ -39,11 +39,3 @@ def run_line(
     command = shlex.join(argv)
     is_plain = MASK not in launch.display and escape(command, limit=None) == command
     return f"{escape(line, limit=None)} {command if is_plain else _AS_GIVEN}"
-
-
-def run_options(*, policy: Path | None, registry: str | None) -> list[str]:
-    """The options that lead `run` to the policy and registry that a command was given.
-
-    A URL with a password is left out: nothing secret is shown.
-    """
-    return places.options(policy=policy, registry=None if registry and "@" in registry else registry)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from toolnotary_cli.adding import Adding, Wanted
 from toolnotary_cli.looking import Seen, is_file, launch_of, look
 from toolnotary_cli.offers import named_version
-from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.output import shown, styled
 from toolnotary_cli.proposal import signed_lines
 from toolnotary_cli.reading import KEY_BYTES, about, read
 from toolnotary_cli.source import Command, Published, Source
@@ -34,31 +34,16 @@ _RECORDED: Final = (
 
 
 class Locking:
-    """One `lock`: the files it works with, and how it may ask.
+    """One `lock`: the files that it works with, and how it finds out what is wanted.
 
     Args:
         project: the files.
-        output: where results go.
-        yes: ask nobody, where that is enough.
-        digest: the change set that the person wants and no other.
-        texts: whether objects go beside the lockfile.
+        adding: asks, and adds what is wanted to them.
         offline: open no socket.
-        options: what leads `run` to the policy and the registry that were named.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        output: Output,
-        *,
-        yes: bool,
-        digest: str | None,
-        texts: bool,
-        offline: bool,
-        options: Sequence[str] = (),
-    ) -> None:
-        self._project, self._offline = project, offline
-        self._adding = Adding(project, output, yes=yes, digest=digest, texts=texts, options=options)
+    def __init__(self, project: Project, adding: Adding, *, offline: bool) -> None:
+        self._project, self._adding, self._offline = project, adding, offline
 
     def published(
         self,

@@ -108,11 +108,15 @@ def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> 
 def options(**given: Path | str | None) -> list[str]:
     """The options that lead another command to the same places, wherever it is started.
 
+    A URL with a user or password in it is left out: nothing secret is told.
+
     Args:
         given: values of options by their names, None for those that were not given.
     """
     words: list[str] = []
     for name, value in given.items():
+        if isinstance(value, str) and "@" in value:
+            continue
         if value is not None:
             words += [f"--{name}", str(value.absolute()) if isinstance(value, Path) else value]
     return words

@@ -39,6 +39,7 @@ class Recorder:
     """Writes what one connection saw of a server; never from the threads that relay.
 
     Attributes:
+        log: where people read what could not be recorded.
         last: what is to be recorded, None before the first listing ended.
     """
 
@@ -51,7 +52,7 @@ class Recorder:
         self._project = project
         self._launch = launch
         self._server = server
-        self._log = log
+        self.log = log
 
     def seen(self, surface: "Surface", judgement: Judgement) -> None:
         """Take note of a judgement that is to be recorded: of tools."""
@@ -85,7 +86,7 @@ class Recorder:
         try:
             remember(self._project, server=self._server, launch=self._launch)
         except ToolnotaryError as error:
-            self._log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
+            self.log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
 
     def record(self) -> None:
         """Record the last of it, if it is new; after many of them only that all is well no more."""
@@ -100,7 +101,7 @@ class Recorder:
             is_news = record_look(self._project, look, server=self._server, launch=self._launch)
             self._changes += is_news
         except ToolnotaryError as error:
-            self._log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
+            self.log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
 
 
 def _is_verified(seen: Judgement | _Unlisted | None) -> bool:

@@ -83,6 +83,14 @@ class InForce:
             raise self._failure
         return self._pins
 
+    def held_to(self) -> Digest:
+        """What identifies the pins (`Pins.digest`).
+
+        Raises:
+            ToolnotaryError: as `pins`.
+        """
+        return self.pins.digest()
+
     @property
     def policy(self) -> Policy:
         """What follows from each verdict."""

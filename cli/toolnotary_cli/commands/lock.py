@@ -2,6 +2,7 @@
 """`toolnotary lock`: pin a server, to a version that its publisher signed or to what it shows now."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,9 +10,16 @@ from toolnotary_cli import completion, options
 from toolnotary_cli.output import Output
 from toolnotary_cli.trailing import TrailingCommand
 
+if TYPE_CHECKING:
+    from toolnotary_cli.source import Source
+
 _EXPECTED = (
     "a published version is written NAME@VERSION; to pin what a server shows, say its name with --server and "
     "put its command behind --"
+)
+_NAMELESS = (
+    "say what to pin: NAME@VERSION for a published version, or --server NAME (what a server calls itself is "
+    "no name)"
 )
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -82,11 +90,12 @@ def command(
 
     Exit code 0: pinned. 1: declined, refused, or already pinned to something else.
     """  # noqa: D301 - click takes the backspace for "do not wrap"
-    from toolnotary_cli import source as sources
-    from toolnotary_cli.hosting import run_options
+    from toolnotary_cli import places
+    from toolnotary_cli.adding import Adding
     from toolnotary_cli.locking import Locking
     from toolnotary_cli.loosening import accept_policy
-    from toolnotary_cli.opening import open_project, tell_file_too, tell_unaccepted
+    from toolnotary_cli.opening import open_project, tell_unaccepted
+    from toolnotary_cli.source import Published
 
     project = open_project(lockfile=lockfile, policy=policy, new=True)
     if accept_project:
@@ -94,29 +103,39 @@ def command(
             raise click.UsageError("--accept-project stands alone: it pins nothing")
         return accept_policy(project, output)
     tell_unaccepted(project.policy, output)
-    given = sources.parse(source, expected=_EXPECTED, deciding=True) if source is not None else None
-    locking = Locking(
-        project,
-        output,
-        yes=yes,
-        digest=digest,
-        texts=not no_texts,
-        offline=offline,
-        options=run_options(policy=policy, registry=registry),
-    )
-    if source is not None and isinstance(given, sources.Published):
-        tell_file_too(source, output)
+    same = places.options(policy=policy, registry=registry)
+    adding = Adding(project, output, yes=yes, digest=digest, texts=not no_texts, options=same)
+    locking = Locking(project, adding, offline=offline)
+    given = None if source is None else _given(source, output)
+    if isinstance(given, Published):
         if server not in (None, given.server):
             raise click.UsageError(f"--server {server} is not the name in {source}")
-        if url is not None and argv:
-            raise click.UsageError("got --url and a command behind --: a pin is for one of them")
-        launched = sources.Url(url) if url is not None else sources.one(None, argv) if argv else None
+        launched = _launched(url, argv)
         return locking.published(given, launched, registry=registry, profiles=profiles, key=key)
     if profiles or key is not None or url is not None:
         raise click.UsageError("--profile, --key and --url belong to a published version, NAME@VERSION")
     if server is None:
-        raise click.UsageError(
-            "say what to pin: NAME@VERSION for a published version, or --server NAME (what a server calls "
-            "itself is no name)"
-        )
+        raise click.UsageError(_NAMELESS)
     return locking.unsigned(server, given, argv)
+
+
+def _given(source: str, output: Output) -> "Source":
+    """What SOURCE is; a version that is meant is one, also where a file has its name, and that is told."""
+    from toolnotary_cli import source as sources
+    from toolnotary_cli.opening import tell_file_too
+
+    given = sources.parse(source, expected=_EXPECTED, deciding=True)
+    if isinstance(given, sources.Published):
+        tell_file_too(source, output)
+    return given
+
+
+def _launched(url: str | None, argv: tuple[str, ...]) -> "Source | None":
+    """How a published version is started or reached, None where nothing says so."""
+    from toolnotary_cli import source as sources
+
+    if url is not None and argv:
+        raise click.UsageError("got --url and a command behind --: a pin is for one of them")
+    if url is not None:
+        return sources.Url(url)
+    return sources.one(None, argv) if argv else None
