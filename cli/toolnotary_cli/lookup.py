@@ -42,7 +42,6 @@ _MOST: Final = 20  # questions in one connection: a server that changes all the 
 _WAIT: Final = 5.0  # the longest wait for the network, in seconds
 _DEADLINE: Final = 30.0  # for all of one look-up
 
-
 _T = TypeVar("_T")
 
 

@@ -19,11 +19,11 @@ from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
 from toolnotary_verifier.pinning import verify_entry
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import NEVER_APPROVED, Aspect, Judgement, Outcome, Reason
 
 _SIGNER = "name the signer's key in your policy, or: toolnotary lock NAME@VERSION --key PUB -- COMMAND"
-# What no approval covers, and what leads on.
-_NOT_APPROVABLE = {
+# What leads on where no approval does.
+_INSTEAD = {
     Reason.IDENTITY: "another launch is another server: toolnotary lock --server NAME -- COMMAND pins it",
     Reason.MIXED: "the listing is no single version of the server; ask its publisher",
     Reason.SIGNER_UNKNOWN: _SIGNER,
@@ -52,9 +52,8 @@ def accept(
         Refused: `not-approvable` where no approval helps, `nothing-to-approve`.
     """
     reasons = {verdict.reason for verdict in judgement.verdicts}
-    for reason, remedy in _NOT_APPROVABLE.items():
-        if reason in reasons:
-            raise Refused("not-approvable", f"{reason} cannot be approved", remedy=remedy)
+    for reason in (reason for reason in Reason if reason in NEVER_APPROVED & reasons):
+        raise Refused("not-approvable", f"{reason} cannot be approved", remedy=_INSTEAD[reason])
     changed = [v for v in judgement.objections if v.live is not None]
     about = [v for v in judgement.changes if isinstance(v.kind, Aspect)]
     if not changed and not about and judgement.outcome is not Outcome.DRIFT:

@@ -102,39 +102,51 @@ def verify_publish(
     # 1. A bundle v0.3 in key mode with exactly one signature.
     parsed = Bundle.parse(bundle, limits=limits)
     # 2. The payload is an in-toto statement.
-    if parsed.envelope.payload_type != PAYLOAD_TYPE:
-        shown = escape(parsed.envelope.payload_type, limit=120)
-        message = f"got payload type {shown}, expected {PAYLOAD_TYPE}"
-        raise Refused("payload-type", message, remedy="give the bundle that toolnotary sign wrote")
+    _in_toto(parsed.envelope)
     # 3. to 5. The signature is that of the trusted key which the bundle names.
     key = _signing_key(parsed, trusted)
     # 6. to 8. The verified bytes, and they alone, are a publish statement about one manifest.
     statement = Statement.parse(parsed.envelope.payload)
     # 9. The statement is about these bytes.
-    digest = Digest.of(manifest)
-    if statement.manifest_digest != digest:
-        said = statement.manifest_digest
-        raise Refused(
-            "subject-digest",
-            f"the statement is about {said}, the manifest is {digest}",
-            remedy=_ONE_PUBLICATION,
-        )
+    _about(statement, manifest)
     # 10. The bytes are a manifest.
     content = Manifest.parse(manifest, limits=limits)
     # 11. and 12. Statement and manifest name one server and version, the one that was asked for.
     _same_server(statement, content)
     _asked_for(content, server, version)
     # 13. It is not too late to accept it.
+    if not already_pinned:
+        _in_time(statement, at)
+    return VerifiedManifest(
+        manifest=content, statement=statement, signer=Signer(f"key:{key.key_id}"), seal=_SEAL
+    )
+
+
+def _in_toto(envelope: Envelope) -> None:
+    if envelope.payload_type != PAYLOAD_TYPE:
+        shown = escape(envelope.payload_type, limit=120)
+        message = f"got payload type {shown}, expected {PAYLOAD_TYPE}"
+        raise Refused("payload-type", message, remedy="give the bundle that toolnotary sign wrote")
+
+
+def _about(statement: Statement, manifest: bytes) -> None:
+    said, digest = statement.manifest_digest, Digest.of(manifest)
+    if said != digest:
+        raise Refused(
+            "subject-digest",
+            f"the statement is about {said}, the manifest is {digest}",
+            remedy=_ONE_PUBLICATION,
+        )
+
+
+def _in_time(statement: Statement, at: datetime) -> None:
     expires_at = statement.predicate.expires_at
-    if expires_at is not None and at >= expires_at and not already_pinned:
+    if expires_at is not None and at >= expires_at:
         raise Refused(
             "expired",
             f"the statement expired at {time_text(expires_at)}, now is {time_text(at)}",
             remedy="ask the publisher for a new statement, or correct this machine's clock",
         )
-    return VerifiedManifest(
-        manifest=content, statement=statement, signer=Signer(f"key:{key.key_id}"), seal=_SEAL
-    )
 
 
 def _signing_key(bundle: Bundle, trusted: Mapping[str, PublicKey]) -> PublicKey:

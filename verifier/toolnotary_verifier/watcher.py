@@ -33,9 +33,8 @@ def watched(work: Callable[[int | None], int]) -> int:
         return work(None)
     lifeline, ours = os.pipe()
     descendants.adopt_orphans(adopting=True)
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_DFL
-    )  # ignored, as some hosts leave it, no child can be waited for
+    # Ignored, as some hosts leave it, no child could be waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         worker = os.fork()
     except OSError:

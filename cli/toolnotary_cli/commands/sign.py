@@ -2,6 +2,7 @@
 """`toolnotary sign`: a captured manifest, a server's name and version, and a signature over both."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,10 @@ from toolnotary_cli.reading import KEY_BYTES, about, read
 
 if TYPE_CHECKING:
     from toolnotary_signer.keyfile import PrivateKey
-    from toolnotary_verifier.statement import Source
+    from toolnotary_verifier.bundle import Bundle
+    from toolnotary_verifier.limits import Limits
+    from toolnotary_verifier.manifest import Manifest, UnnamedManifest
+    from toolnotary_verifier.statement import PublishPredicate, Source
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -96,16 +100,12 @@ def command(
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.files import beside
-    from toolnotary_verifier.manifest import UnnamedManifest
-    from toolnotary_verifier.statement import time_text
 
     source = _source(sources)
     rules = open_policy(policy)
     tell_unaccepted(rules, output)
     limits = rules.limits
-    with about(file):
-        captured = UnnamedManifest.parse(read(file, limits.manifest_bytes), limits=limits)
-    manifest = captured.named(
+    manifest = _captured(file, limits).named(
         server=server,
         version=version,
         artifacts=[artifact_of(text) for text in artifacts],
@@ -114,20 +114,17 @@ def command(
     )
     before = Digest.from_text(supersedes) if supersedes else None
     if sequence is None:
-        found = place(
-            manifest, lambda: named(registry, rules=rules, offline=offline, insecure_http=insecure_http)
-        )
+        asked = partial(named, registry, rules=rules, offline=offline, insecure_http=insecure_http)
+        found = place(manifest, asked)
         sequence, before = found.sequence, before or found.supersedes
-    signing = _key(key)
-    now = datetime.now(UTC).replace(microsecond=0)
-    expires_at = now + timedelta(days=expires_in) if expires_in else None
+    signing, now = _key(key), datetime.now(UTC).replace(microsecond=0)
     bundle = sign_manifest(
         manifest,
         signing,
         sequence=sequence,
         issued_at=now,
         supersedes=before,
-        expires_at=expires_at,
+        expires_at=now + timedelta(days=expires_in) if expires_in else None,
         source=source,
     )
     base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
@@ -135,27 +132,43 @@ def command(
     kept = None if force else standing(paths, manifest, bundle, signing.public, at=now, limits=limits)
     if kept is None:
         write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
-    else:
-        expires_at = kept.expires_at
+    output.result(*_told(manifest, bundle, kept, paths))
+
+
+def _captured(file: Path, limits: "Limits") -> "UnnamedManifest":
+    from toolnotary_verifier.manifest import UnnamedManifest
+
+    with about(file):
+        return UnnamedManifest.parse(read(file, limits.manifest_bytes), limits=limits)
+
+
+def _told(
+    manifest: "Manifest", bundle: "Bundle", kept: "PublishPredicate | None", paths: tuple[Path, Path]
+) -> tuple[dict[str, object], list[str]]:
+    """What was signed, for programs and for people; `kept` is what the files of an earlier run say."""
+    from toolnotary_verifier.statement import Statement, time_text
+
+    said = kept or Statement.parse(bundle.envelope.payload).predicate
+    signer = f"key:{bundle.key_hint}"
     document = {
         "schema": "https://toolnotary.dev/output/sign/v1",
-        "server": server,
-        "version": version,
-        "sequence": sequence,
-        "supersedes": before,
-        "expiresAt": time_text(expires_at) if expires_at else None,
+        "server": said.server,
+        "version": said.version,
+        "sequence": said.sequence,
+        "supersedes": said.supersedes,
+        "expiresAt": time_text(said.expires_at) if said.expires_at else None,
         "digest": manifest.digest,
-        "signer": f"key:{signing.public.key_id}",
+        "signer": signer,
         "manifest": str(paths[0]),
         "bundle": str(paths[1]),
     }
     lines = [
-        f"signed    {server}@{shown(version)}, sequence {sequence}",
-        f"signer    key:{signing.public.key_id}",
+        f"signed    {said.server}@{shown(said.version)}, sequence {said.sequence}",
+        f"signer    {signer}",
         f"manifest  {manifest.digest}",
         *(f"{'kept ' if kept else 'wrote'}     {shown(str(path), limit=None)}" for path in paths),
     ]
-    output.result(document, lines)
+    return document, lines
 
 
 def _key(path: Path) -> "PrivateKey":
