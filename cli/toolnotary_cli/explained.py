@@ -176,7 +176,7 @@ def _objections(look: Look, asked: str | None) -> Iterator[str]:
 def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
     look = entry.look if entry.is_current else None
     for one in entry.definitions:
-        is_unlisted = look is not None and look.is_about(one.kind)
+        is_unlisted = look is not None and look.unlisted is one.kind
         yield from _definition(one, single=asked is not None, is_unlisted=is_unlisted)
     if look is None:
         return

@@ -32,7 +32,7 @@ class _Unlisted(NamedTuple):
 
     def look(self) -> Look:
         """Raises `ToolnotaryError` while the files cannot be read (`InForce.pins`)."""
-        return Look.unlisted(self.kind, self.why, pinned=self.held_to())
+        return Look.failed(self.kind, self.why, pinned=self.held_to())
 
 
 class Recorder:

@@ -236,7 +236,7 @@ def test_a_key_that_a_publication_was_admitted_by_is_retired_after_it(
 def test_publications_of_one_namespace_do_not_wait_for_each_other(database_url: str) -> None:
     """But on SQLite, which has one writer at a time in any case."""
     if database_url.startswith("sqlite"):
-        pytest.skip("one writer at a time")
+        pytest.skip("SQLite has one writer at a time in any case, so that nothing can wait here")
     others = "io.github.acme/maps"
     with (
         closing(Storage.open(database_url)) as first,

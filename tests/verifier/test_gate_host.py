@@ -35,10 +35,8 @@ def test_what_a_host_says_beside_lists_passes_byte_for_byte(line: bytes) -> None
     bench = Bench([A])
     bench.shake_hands()
     bench.listed(A)
-    if line == b"\n":
-        assert bench.from_host(line)
-    else:
-        assert bench.from_host(line)
+    assert bench.from_host(line)
+    assert bench.server[-1] == line
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ _MOST_OBJECTIONS: Final = 64
 _LONGEST_NAME: Final = 128  # characters
 _LONGEST_WHY: Final = 300
 MEMBERS: Final = ("outcome", "changeSet", "counts", "pinned", "objections", "unnamed")
-OPTIONAL: Final = ("why",)  # where nothing could be inspected
+OPTIONAL: Final = ("unlisted", "why")  # where nothing could be inspected
 
 
 class Objection(NamedTuple):
@@ -47,6 +47,7 @@ class Look(NamedTuple):
         unnamed: how many more did not pass.
         at: when it was first seen like this, in UTC; empty before it is recorded.
         why: why it could not be inspected, escaped; empty where it could, or where nobody knows.
+        unlisted: the kind whose list could not be had, where that is why.
     """
 
     outcome: Outcome
@@ -57,6 +58,7 @@ class Look(NamedTuple):
     unnamed: int = 0
     at: str = ""
     why: str = ""
+    unlisted: Kind | None = None
 
     @classmethod
     def of(cls, judgement: Judgement) -> Self:
@@ -74,7 +76,7 @@ class Look(NamedTuple):
         )
 
     @classmethod
-    def unlisted(cls, kind: Kind, why: str, *, pinned: Digest | None) -> Self:
+    def failed(cls, kind: Kind, why: str, *, pinned: Digest | None) -> Self:
         """The look at a server whose list of one kind could not be had: nothing of it passes.
 
         Args:
@@ -84,11 +86,7 @@ class Look(NamedTuple):
         """
         nothing = Judgement(server="", outcome=Outcome.NOT_INSPECTED, verdicts=())
         told = visible(f"{kind.value} listing {why}", limit=_LONGEST_WHY)
-        return cls(nothing.outcome, nothing.change_set, {}, pinned, why=told)
-
-    def is_about(self, kind: Kind) -> bool:
-        """Whether the list of this kind is the one that could not be had."""
-        return self.why.startswith(f"{kind.value} listing ")
+        return cls(nothing.outcome, nothing.change_set, {}, pinned, why=told, unlisted=kind)
 
     @classmethod
     def parse(cls, event: JsonObject, *, code: str) -> Self:
@@ -113,13 +111,14 @@ class Look(NamedTuple):
             unnamed=unnamed,
             at=_string(event.get("at", ""), code),
             why=_string(event.get("why", ""), code),
+            unlisted=_kind(event.get("unlisted"), code),
         )
 
     def members(self) -> JsonObject:
         """The members of its event; `at` is added when it is recorded."""
-        why: JsonObject = {"why": self.why} if self.why else {}
+        optional = {"why": self.why, "unlisted": None if self.unlisted is None else self.unlisted.value}
         return {
-            **why,
+            **{name: value for name, value in optional.items() if value},
             "outcome": self.outcome.value,
             "changeSet": self.change_set,
             "counts": dict(self.counts),
@@ -140,6 +139,14 @@ def _objection(row: JsonValue, code: str) -> Objection:
     if len(parts) != 4 or parts[0] not in list(kinds) or parts[2] not in list(Reason):
         raise InvalidInput(code, "an objection is not kind, name, reason and digest")
     return Objection(kinds[parts[0]], _string(parts[1], code), Reason(parts[2]), _digest(parts[3]))
+
+
+def _kind(value: JsonValue, code: str) -> Kind | None:
+    if value is None:
+        return None
+    if value not in list(Kind):
+        raise InvalidInput(code, "the kind of a list is none that this release knows")
+    return Kind(value)
 
 
 def _string(value: JsonValue, code: str) -> str:
