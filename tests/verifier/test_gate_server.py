@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from effort import scaled
 from gatebench import EVIL, META, Bench, tool
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toolnotary_verifier.limits import Limits
@@ -346,18 +346,38 @@ FRAMES = st.one_of(
 
 
 @settings(max_examples=scaled(400, 8000))
+@example(
+    [('{"jsonrpc":"2.0","id":"OURS","result":[]}', "\n"), ('{"jsonrpc":"2.0","id":1,"result":{,,}}', "\n")]
+)
 @given(st.lists(st.tuples(FRAMES, st.sampled_from(["\n", "\r\n", "\r", " \n", ""])), min_size=1, max_size=4))
 def test_whatever_a_server_sends_no_unverified_listing_reaches_the_host(
     frames: list[tuple[str, str]],
 ) -> None:
     bench = waiting_bench()
     ours = bench.asked()["id"]
+    passed = []
     for text, end in frames:
         line = (text.replace("BAD", BAD_JSON).replace("OURS", ours) + end).encode("utf-8", "surrogatepass")
-        bench.from_server(line)
+        if bench.from_server(line):
+            passed.append(line)
     assert bench.closed is None
     assert unverified(bench, A, B) == []
-    assert all(json.loads(line) is not None for line in bench.host)
+    # What can hold no listing passes byte for byte without being parsed, also where it turns out to be no JSON.
+    # All else that a host reads is.
+    unreadable = [line for line in passed if not is_json(line)]
+    assert all(line.startswith(b'{"jsonrpc":"2.0","id":') for line in unreadable)
+    assert not any(
+        key in line.lower() for line in unreadable for key in (b'tools"', b'prompts"', b'instructions"')
+    )
+    assert all(is_json(line) for line in bench.host if line not in unreadable)
+
+
+def is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 @settings(max_examples=scaled(200, 4000))
