@@ -362,8 +362,8 @@ def test_whatever_a_server_sends_no_unverified_listing_reaches_the_host(
             passed.append(line)
     assert bench.closed is None
     assert unverified(bench, A, B) == []
-    # What can hold no listing passes byte for byte without being parsed, also where it turns out to be no JSON.
-    # All else that a host reads is.
+    # What can hold no listing passes byte for byte without being parsed, also where it is no JSON. All else
+    # that a host reads is JSON.
     unreadable = [line for line in passed if not is_json(line)]
     assert all(line.startswith(b'{"jsonrpc":"2.0","id":') for line in unreadable)
     assert not any(
