@@ -28,6 +28,7 @@ class _Words:
         return re.fullmatch(self._pattern, word, self._flags)
 
 
+_NOTHING = _Words(r"(?!)")
 _NPM_SPEC = _Words(r"(@[^@/\s:]+/[^@/\s:]+|[^@/\s:.][^@/\s:]*)(?:@([^:/]*))?")
 _PYPI_SPEC = _Words(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[^\]]*\])?\s*((?:===?|>=|<=|~=|!=|<|>|@)[^:/]*)?"
@@ -102,11 +103,10 @@ PYPI: Final = _Runner(
         r"|--project|--cache-dir|--config-file|--env-file|-P|--(?:refresh|upgrade)-package|--prerelease"
         r"|--resolution|--exclude-newer|--link-mode|-C|--config-setting|--color|--allow-insecure-host|--pip-args"
     ),
-    _Words(r"(?!)"),
+    _NOTHING,
     _Words(r"--from|--spec"),
     _pypi_spec,
 )
-_NOTHING = _Words(r"(?!)")
 INTERPRETERS: Final = {
     "python": _Interpreter(_Words(r"-[WX]|--check-hash-based-pycs"), _Words(r"-c"), _NOTHING),
     "node": _Interpreter(
