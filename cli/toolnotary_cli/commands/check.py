@@ -212,7 +212,7 @@ class _Look:
     def _offered(self, server: str) -> "list[VerifiedManifest]":
         """What the registry offers; one that did not answer in its time is not waited for again."""
         if self._offline or not (self._registry or self._project.policy.registry_url):
-            return []
+            return []  # as `offers` says too, which need not be loaded for it
         if self._is_given_up:
             self._output.note(f"{server}: the registry is not asked again, since it did not answer before")
             return []
