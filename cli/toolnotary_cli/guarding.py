@@ -79,7 +79,7 @@ def guard(
         launch=launch,
         files=(project.state.path, project.lockfile_path, policy or places.home() / places.POLICY),
         reopen=reopen,
-        tell=partial(recorder.log.note, "files"),
+        tell=lambda line: recorder.log.note("files", line),
     )
     look_up = None
     if not offline and name is not None and _may_be_offered(project, name, pins):
