@@ -7,6 +7,7 @@ are put in as finished text, and for keys beyond U+FFFF; where one of those coul
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import jiter
@@ -28,9 +29,14 @@ _MET = re.compile(rb"0{3,}")
 _ROW = re.compile(rb"[0-9]+")
 # Text this short is looked at for its number of brackets before any other bound on its depth.
 _SMALL = 4096
-# Up to this size a parsed text is written again in less time than repeated keys are searched for; what is
-# larger leaves the processor's cache meanwhile.
-_REWRITTEN = 128 << 10
+# A parsed text is written again in less time than repeated keys are searched for, if so many items of a list
+# at a time that they stay in the processor's cache, and take no memory worth counting.
+_AT_ONCE = 16
+# Fractions cost more than that in a text too large for the cache. They and blanks are looked for at its head.
+_FITS_CACHE = 128 << 10
+_FRACTION = re.compile(rb"[:,\[]-?[0-9]+[.eE]")
+# How deep the list stands whose items are written in turn: tools stand in `result`.
+_OPENED = 2
 # Bounds and steps of schemas are the same few fractions again and again: short literals are remembered.
 _SHORT_LITERAL = 32
 
@@ -92,7 +98,7 @@ def _usual(raw: bytes) -> JsonValue:
     """
     around = b"" if len(raw) <= _SMALL and opening_brackets(raw) <= USUAL_DEPTH else _OPEN
     text = b"".join((around, raw, _CLOSE[: len(around)]))
-    if len(raw) <= _REWRITTEN and raw.find(b'": ', 0, _SMALL) < 0:
+    if _is_worth_rewriting(raw):
         value = _inside(around, _from_json(text, search_keys=False))
         if _is_rewritten(value, raw):
             return value
@@ -107,13 +113,42 @@ def _inside(around: bytes, value: JsonValue) -> JsonValue:
     return value
 
 
+def _is_worth_rewriting(raw: bytes) -> bool:
+    if raw.find(b'": ', 0, _SMALL) >= 0:
+        return False
+    return len(raw) <= _FITS_CACHE or not _FRACTION.search(raw, 0, _SMALL)
+
+
 def _is_rewritten(value: JsonValue, raw: bytes) -> bool:
     """Whether orjson writes the value as it was received: then it repeats no key, as orjson never does."""
+    end = 0
     try:
-        written = orjson.dumps(value, _as_received)
+        for written in _pieces(value):
+            if not raw.startswith(written, end):
+                return False
+            end += len(written)
     except orjson.JSONEncodeError:  # such as an integer beyond 64 bits
         return False
-    return raw.startswith(written) and not raw[len(written) :].strip(b" \t\r\n")
+    return not raw[end:].strip(b" \t\r\n")
+
+
+def _pieces(value: JsonValue, opened: int = _OPENED) -> Iterator[bytes]:
+    """The value as orjson writes it, in parts: members of objects, and some items of a list at a time."""
+    if type(value) is dict and value and opened:
+        mark = b"{"
+        for key, member in value.items():
+            yield b"%b%b:" % (mark, orjson.dumps(key))
+            yield from _pieces(member, opened - 1)
+            mark = b","
+        yield b"}"
+    elif type(value) is list and len(value) > _AT_ONCE:
+        mark = b"["
+        for start in range(0, len(value), _AT_ONCE):
+            yield mark + orjson.dumps(value[start : start + _AT_ONCE], _as_received)[1:-1]
+            mark = b","
+        yield b"]"
+    else:
+        yield orjson.dumps(value, _as_received)
 
 
 def _may_hold_huge_integer(raw: bytes) -> bool:
