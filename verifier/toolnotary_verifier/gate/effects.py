@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate.exchanges import Exchange
 
 _SHOWN = 2000  # the command that stands at the end must not be cut off
 
@@ -33,6 +34,8 @@ class Effects:
     """What follows from one frame or from the passing of time, in order.
 
     Attributes:
+        exchange: the exchange that `to_host` and `to_server` belong to.
+        others: what follows for other exchanges: nothing but frames.
         to_host: frames to write to the host.
         to_server: frames to write to the server.
         log: lines for people.
@@ -42,15 +45,26 @@ class Effects:
         close: why the connection must be closed, None while it goes on.
     """
 
-    __slots__ = ("close", "log", "look_up", "to_host", "to_server", "unlisted")
+    __slots__ = ("close", "exchange", "log", "look_up", "others", "to_host", "to_server", "unlisted")
 
-    def __init__(self, *, close: str | None = None) -> None:
+    def __init__(self, exchange: Exchange = None, *, close: str | None = None) -> None:
+        self.exchange = exchange
+        self.others: dict[Exchange, Effects] = {}
         self.to_host: list[bytes] = []
         self.to_server: list[bytes] = []
         self.log: list[Entry] = []
         self.look_up = False
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
+
+    def of(self, exchange: Exchange) -> "Effects":
+        """Where the frames of an exchange go."""
+        if exchange == self.exchange:
+            return self
+        found = self.others.get(exchange)
+        if found is None:
+            found = self.others[exchange] = Effects(exchange)
+        return found
 
     def note(self, code: str, text: str) -> None:
         """Add a line for people; text from the server in it is escaped already.
@@ -66,6 +80,11 @@ class Turn:
 
     __slots__ = ("effects", "now")
 
-    def __init__(self, now: float, effects: Effects | None = None) -> None:
+    def __init__(self, now: float, exchange: Exchange = None) -> None:
         self.now = now
-        self.effects = effects or Effects()
+        self.effects = Effects(exchange)
+
+    @property
+    def exchange(self) -> Exchange:
+        """Where the frame stood from which all of it follows; None where it follows from time."""
+        return self.effects.exchange

@@ -7,6 +7,7 @@ from functools import partial
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
+from toolnotary_verifier.gate.exchanges import Exchange, Placing, Streams
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
 from toolnotary_verifier.gate.report import Report
@@ -27,7 +28,14 @@ class Gate:
     """
 
     def __init__(
-        self, judge: Judge, *, server: str, commands: Commands | None = None, limits: Limits = DEFAULT_LIMITS
+        self,
+        judge: Judge,
+        *,
+        server: str,
+        commands: Commands | None = None,
+        streams: Streams = Streams.ONE,
+        report: Report | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """A gate for a connection that has just been opened.
 
@@ -36,19 +44,26 @@ class Gate:
                 Where it says `pending`, it is told what a look-up found by another judge (see `repin`).
             server: the name given by the user, for messages.
             commands: what people and models are told to run; None where the name is all that it takes.
+            streams: whether requests have exchanges of their own, and whose the ids of hosts are.
+            report: what people were told already, where other gates tell of the same server.
             limits: bounds on everything that host and server decide the size of.
         """
         self._views = Views(limits)
         told = commands or Commands(server)
-        report = Report(told)
+        report = report or Report(told)
+        placing = Placing(streams)
         self._judging = Judging(judge, report, limits=limits)
-        self._verification = Verification(self._judging, report, told, limits=limits)
+        self._verification = Verification(self._judging, report, told, placing=placing, limits=limits)
         self._host = HostSide(self._verification, self._views, server=server, limits=limits)
         self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
         self._is_closed = False
 
-    def receive(self, side: Side, frame: bytes, now: float) -> Effects | None:
+    def receive(self, side: Side, frame: bytes, now: float, exchange: Exchange = None) -> Effects | None:
         """What follows from one frame; None if it goes on to the other side exactly as it is.
+
+        Where there are exchanges, the frame stood in the one named. What follows for others stands in
+        `Effects.others`: a request of our own is one, to be asked on behalf of this host; what follows for
+        None is for any stream of the host that is no answer.
 
         Once the gate asked to close the connection, nothing passes any more.
         """
@@ -56,8 +71,8 @@ class Gate:
             return Effects()
         try:
             if side is _HOST:
-                return self._host.receive(frame, now)
-            return self._server.receive(frame, now)
+                return self._host.receive(frame, now, exchange)
+            return self._server.receive(frame, now, exchange)
         except Exception as error:  # noqa: BLE001 - a gate that failed once must not stay open
             return self._break(error)
 
@@ -105,10 +120,36 @@ class Gate:
             return effects
         try:
             for view, kind in judging(self._views.all(), effects):
-                effects.to_host.extend(self._host.announcements(view, kind))
+                for exchange, frame in self._host.announcements(view, kind):
+                    effects.of(exchange).to_host.append(frame)
         except Exception as error:  # noqa: BLE001 - as in `receive`
             return self._break(error)
         return effects
+
+    def hang_up(self, exchange: Exchange) -> None:
+        """Forget what an exchange that has ended asked for."""
+        self._verification.waiting.hang_up(exchange)
+        self._host.hang_up(exchange)
+
+    def give_up(self, exchange: str, why: str, now: float) -> Effects:
+        """What follows from a request of our own, named by its exchange, that nothing will answer.
+
+        Args:
+            exchange: as it stood in `Effects.others`; nothing happens where it was answered.
+            why: in words that go behind "tool listing".
+            now: as for `receive`.
+        """
+        turn = Turn(now)
+        if not self._is_closed:
+            try:
+                self._verification.give_up(exchange, why, turn)
+            except Exception as error:  # noqa: BLE001 - as in `receive`
+                return self._break(error)
+        return turn.effects
+
+    def holds(self, exchange: Exchange) -> bool:
+        """Whether a request of this exchange waits here for a verification."""
+        return self._verification.waiting.holds(exchange)
 
     @property
     def is_waiting(self) -> bool:

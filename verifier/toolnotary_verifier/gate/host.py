@@ -13,6 +13,7 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import CHANGED, Listens
 from toolnotary_verifier.gate.recognise import has_inner_return, is_plain_answer, is_utf8, plainly_called
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, Held
@@ -57,7 +58,7 @@ class HostSide:
         self._limits = limits
         self._is_initialized = False
         self._listens = Listens()
-        self._gated: dict[str, Callable[[JsonObject, bytes, float], Effects | None]] = {
+        self._gated: dict[str, Callable[[JsonObject, bytes, Turn], Effects | None]] = {
             **dict.fromkeys(LISTS, self._list),
             **dict.fromkeys(USES, self._use),
             "initialize": self._initialize,
@@ -77,7 +78,7 @@ class HostSide:
             return False
         return plainly_called(line) in snapshot.spelled
 
-    def receive(self, line: bytes, now: float) -> Effects | None:
+    def receive(self, line: bytes, now: float, exchange: Exchange = None) -> Effects | None:
         """What follows from one frame of the host; None if it goes on to the server as it is."""
         if self.passes(line) or not line.strip():
             return None
@@ -96,27 +97,27 @@ class HostSide:
         gated = self._gated.get(message["method"]) if isinstance(message.get("method"), str) else None
         if why := why_unjudged(message, self._bare if gated is None else _NOTHING):
             return refused(message, INVALID_REQUEST, why)
-        effects = None if gated is None else gated(message, line, now)
+        effects = None if gated is None else gated(message, line, Turn(now, exchange))
         return self._respelled(message) if effects is None and has_inner_return(line) else effects
 
-    def announcements(self, view: View, kind: Kind) -> list[bytes]:
-        """How the host is told that a list changed: by nobody's wish but ours."""
+    def announcements(self, view: View, kind: Kind) -> list[tuple[Exchange, bytes]]:
+        """How the host is told that a list changed, and in which exchange: by nobody's wish but ours."""
         if view is self._views.handshake:
-            return [frame(notification(CHANGED[kind]))] if self._is_initialized else []
+            return [(None, frame(notification(CHANGED[kind])))] if self._is_initialized else []
         return self._listens.announcements(view, kind)
 
     # Requests that wait for, or are answered from, what is verified
 
-    def _list(self, message: JsonObject, line: bytes, now: float) -> Effects | None:
+    def _list(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
         kind = LISTS[message["method"]]
         params = message.get("params", {})
         if "id" not in message:
             return Effects()  # nobody waits for an answer
         if not isinstance(params, dict) or misspells(params, _CURSOR):
             return refused(message, INVALID_PARAMS, "params can be read in more than one way")
-        return self._gate(message, params, line, now, kind=kind, name=None)
+        return self._gate(message, params, line, turn, kind=kind, name=None)
 
-    def _use(self, message: JsonObject, line: bytes, now: float) -> Effects | None:
+    def _use(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
         kind = USES[message["method"]]
         params = message.get("params")
         if (
@@ -125,14 +126,14 @@ class HostSide:
             or misspells(params, _NAME)
         ):
             return refused(message, INVALID_PARAMS, "params have no name that is one string")
-        return self._gate(message, params, line, now, kind=kind, name=params["name"])
+        return self._gate(message, params, line, turn, kind=kind, name=params["name"])
 
     def _gate(
         self,
         message: JsonObject,
         params: JsonObject,
         line: bytes,
-        now: float,
+        turn: Turn,
         *,
         kind: Kind,
         name: str | None,
@@ -148,11 +149,10 @@ class HostSide:
         if view is None:
             return refused(message, INTERNAL_ERROR, _TOO_MANY)
         record = view.record(kind)
-        is_current = self._verification.is_current(record, now)
+        is_current = self._verification.is_current(record, turn.now)
         if name is not None and is_current and record.snapshot is not None and name in record.snapshot.names:
             return None
         cursor = params.get("cursor")
-        turn = Turn(now)
         held = Held(
             id=message.get("id"),
             key=coerced_id(message.get("id")) or "",
@@ -162,6 +162,7 @@ class HostSide:
             stateless=view.meta is not None,
             line=line,
             ticket=0,
+            exchange=turn.exchange,
         )
         if is_current and (name is not None or cursor is not None):
             self._verification.waiting.settle(record, held, turn.effects)
@@ -171,48 +172,57 @@ class HostSide:
 
     # What is only noted
 
-    def _initialize(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
-        return self._await_about(message, self._views.restart())
+    def _initialize(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
+        return self._await_about(message, self._views.restart(), turn)
 
-    def _discover(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
+    def _discover(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
         try:
             view = self._views.of(message.get("params"))
         except CanonicalError as fault:
             return refused(message, INVALID_PARAMS, fault.message)
         if view is None:
             return refused(message, INTERNAL_ERROR, _TOO_MANY)
-        return self._await_about(message, view)
+        return self._await_about(message, view, turn)
 
-    def _await_about(self, message: JsonObject, view: View) -> Effects | None:
+    def _await_about(self, message: JsonObject, view: View, turn: Turn) -> Effects | None:
         if not answerable(message.get("id")):
             return refused(message, INVALID_REQUEST, _NO_ID)
         awaiting = self._verification.waiting.awaiting
         if len(awaiting) >= self._limits.held_requests:
             return refused(message, INTERNAL_ERROR, "too many of these requests wait for an answer")
-        awaiting[coerced_id(message["id"]) or ""] = view
+        awaiting[self._place(message["id"], turn)] = view
         return None
 
-    def _initialized(self, _message: JsonObject, _line: bytes, _now: float) -> Effects | None:
+    def _initialized(self, _message: JsonObject, _line: bytes, _turn: Turn) -> Effects | None:
         self._is_initialized = True
         return None
 
-    def _cancelled(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
+    def _cancelled(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
         params = message.get("params")
-        key = coerced_id(params.get("requestId")) if isinstance(params, dict) else None
-        if key is None:
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        if coerced_id(request_id) is None:
             return None
-        self._listens.close(key)
+        place = self._place(request_id, turn)
+        self._listens.close(place)
         # What waits here was never sent: the server knows nothing that it could cancel.
-        return Effects() if self._verification.waiting.cancel(key) else None
+        return turn.effects if self._verification.waiting.cancel(place) else None
 
-    def _listen(self, message: JsonObject, _line: bytes, _now: float) -> Effects | None:
+    def _listen(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
         params = message.get("params")
         try:
             view = None if stateless_meta(params) is None else self._views.of(params)
         except CanonicalError as fault:
             return refused(message, INVALID_PARAMS, fault.message)
-        self._listens.open(message.get("id"), view, params)
+        listen_id = message.get("id")
+        self._listens.open(self._place(listen_id, turn), listen_id, view, params, turn.exchange)
         return None
+
+    def hang_up(self, exchange: Exchange) -> None:
+        """Forget the streams of an exchange that has ended."""
+        self._listens.hang_up(exchange)
+
+    def _place(self, request_id: JsonValue, turn: Turn) -> Place:
+        return self._verification.waiting.placing.place(turn.exchange, coerced_id(request_id) or "")
 
     # What is no single request
 

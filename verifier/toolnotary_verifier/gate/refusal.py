@@ -7,6 +7,7 @@ from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.commands import Commands
+from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, error, frame, result
 
 INVALID_PARAMS = -32602
@@ -26,6 +27,7 @@ class Held(NamedTuple):
         stateless: whether it belongs to the stateless era.
         line: the request, to be forwarded as it is.
         ticket: the number of the listing after which it is answered.
+        exchange: where it came, and is answered.
     """
 
     id: JsonValue
@@ -36,6 +38,7 @@ class Held(NamedTuple):
     stateless: bool
     line: bytes
     ticket: int
+    exchange: Exchange = None
 
 
 def refuse(request: Held, commands: Commands, why: str) -> bytes:

@@ -14,6 +14,7 @@ from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.about import Presented
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
 from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
 from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
@@ -60,12 +61,12 @@ class ServerSide:
             return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
-    def receive(self, line: bytes, now: float) -> Effects | None:
+    def receive(self, line: bytes, now: float, exchange: Exchange = None) -> Effects | None:
         """What follows from one frame of the server; None if it goes on to the host as it is."""
         if self.passes(line):
             return None
         verification = self._verification
-        turn = Turn(now)
+        turn = Turn(now, exchange)
         if verification.under_way and verification.recall(line, turn):
             return turn.effects
         if len(line) > self._limits.frame_bytes:
@@ -110,17 +111,17 @@ class ServerSide:
         if not _is_jsonrpc(message):
             effects.note("noise", _shown(line))
             return None
-        key = coerced_id(message.get("id")) if "method" not in message else None
-        view = verification.waiting.awaiting.get(key) if key is not None else None
+        place = self._place(message.get("id"), effects) if "method" not in message else None
+        view = None if place is None else verification.waiting.awaiting.get(place)
         members = definition_members(message)
         if members - ({INSTRUCTIONS_NAME} if view is not None else set()):
             self._withhold(message, "it holds definitions that nobody asked it for", effects)
             return None
-        if verification.waiting.has(key):
+        if place is not None and verification.waiting.has(place):
             effects.note("stray-answer", "an answer to a request that the server never got was dropped")
             return None
-        if view is not None and key is not None:
-            del verification.waiting.awaiting[key]
+        if view is not None and place is not None:
+            del verification.waiting.awaiting[place]
             return self._about(view, message, effects)
         if "method" in message and message["method"] in CHANGED:
             return self._changed(message, line, turn)
@@ -134,11 +135,16 @@ class ServerSide:
 
     def _answer(self, request_id: JsonValue, effects: Effects) -> None:
         waiting = self._verification.waiting
-        key = coerced_id(request_id) if answerable(request_id) else None
-        if key is not None and not waiting.has(key) and not self._verification.is_own(request_id):
-            waiting.awaiting.pop(key, None)
+        place = self._place(request_id, effects) if answerable(request_id) else None
+        if place is not None and not waiting.has(place) and not self._verification.is_own(request_id):
+            waiting.awaiting.pop(place, None)
             text = "toolnotary withheld the answer of this server: it cannot be verified"
             effects.to_host.append(frame(error(request_id, INTERNAL_ERROR, text)))
+
+    def _place(self, request_id: JsonValue, effects: Effects) -> Place | None:
+        """Where the request stands that an answer in this exchange is for; None for an id that is none."""
+        key = coerced_id(request_id)
+        return None if key is None else self._verification.waiting.placing.place(effects.exchange, key)
 
     # What the server says of itself
 
@@ -233,8 +239,8 @@ class ServerSide:
         waiting = self._verification.waiting
         found = head_id(line)
         request_id = None if found is None else parse_message(found)
-        key = coerced_id(request_id)
-        is_expected = key is None or key in waiting.awaiting or waiting.has(key)
+        place = self._place(request_id, turn.effects)
+        is_expected = place is None or place in waiting.awaiting or waiting.has(place)
         if is_plain(line) and (waiting.is_empty or not is_expected):
             return None
         turn.effects.note(

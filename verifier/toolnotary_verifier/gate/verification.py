@@ -8,6 +8,7 @@ from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Turn
+from toolnotary_verifier.gate.exchanges import Placing
 from toolnotary_verifier.gate.judging import Judging
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.report import Report
@@ -32,10 +33,13 @@ class Verification:
         under_way: lists by the ids of our own requests that wait for their answers.
     """
 
-    def __init__(self, judging: Judging, report: Report, commands: Commands, *, limits: Limits) -> None:
+    def __init__(
+        self, judging: Judging, report: Report, commands: Commands, *, placing: Placing, limits: Limits
+    ) -> None:
         self.judging = judging
         self.prefix = f"toolnotary-{os.urandom(12).hex()}-"
-        self.waiting = Waiting(report, commands, limits=limits)
+        self.waiting = Waiting(report, commands, placing=placing, limits=limits)
+        self._placing = placing
         self._limits = limits
         self._sent = 0
         self.under_way: dict[str, Record] = {}
@@ -69,9 +73,8 @@ class Verification:
         params = attempt.listing.params
         if record.view.meta is not None:
             params = {**params, "_meta": record.view.meta}
-        turn.effects.to_server.append(
-            frame(request(attempt.own_id, LIST_METHOD[record.kind], params or None))
-        )
+        asked = frame(request(attempt.own_id, LIST_METHOD[record.kind], params or None))
+        turn.effects.of(self._placing.of_own(attempt.own_id)).to_server.append(asked)
 
     def is_own(self, request_id: JsonValue) -> bool:
         """Whether an id is one of ours, or looks like one."""
@@ -131,6 +134,12 @@ class Verification:
                 return True
         return False
 
+    def give_up(self, own_id: str, why: str, turn: Turn) -> None:
+        """Fail the listing that waits for the answer to this request of ours, since none will come."""
+        record = self.under_way.pop(own_id, None)
+        if record is not None:
+            self._fail(record, why, turn)
+
     def _receive(self, record: Record, page: Page, size: int, turn: Turn) -> None:
         attempt = record.attempt
         if attempt is None:
@@ -179,9 +188,9 @@ class Verification:
         record.pause = doubled if record.due else _FIRST_PAUSE
         record.not_before = turn.now + record.pause
         self.waiting.release(record, attempt.ticket, turn.effects, failure=failure)
-        for key, (ticket, line) in list(record.notices.items()):
+        for key, (ticket, line, exchange) in list(record.notices.items()):
             if ticket <= attempt.ticket:
-                turn.effects.to_host.append(line)
+                turn.effects.of(exchange).to_host.append(line)
                 del record.notices[key]
         if record.waiting:
             self._begin(record, turn)
@@ -203,7 +212,7 @@ class Verification:
             record.pause, record.not_before = _FIRST_PAUSE, turn.now
         record.due = True
         if len(record.notices) < _NOTICES or subscription in record.notices:
-            record.notices[subscription] = (record.ticket + 1, line)
+            record.notices[subscription] = (record.ticket + 1, line, turn.exchange)
         if record.attempt is None and turn.now >= record.not_before:
             self._begin(record, turn)
 
@@ -223,7 +232,8 @@ class Verification:
             if attempt is not None and turn.now >= attempt.deadline:
                 del self.under_way[own_id]
                 cancelled = {"requestId": own_id, "reason": "it took too long"}
-                turn.effects.to_server.append(frame(notification("notifications/cancelled", cancelled)))
+                withdrawn = frame(notification("notifications/cancelled", cancelled))
+                turn.effects.of(self._placing.of_own(own_id)).to_server.append(withdrawn)
                 why = f"was not answered by this server within {attempt.seconds:g} seconds"
                 self._fail(record, why, turn)
         for record in _scheduled(views):

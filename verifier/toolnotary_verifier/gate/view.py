@@ -6,6 +6,7 @@ from typing import NamedTuple
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.snapshot import Snapshot
 from toolnotary_verifier.listing import Listing
@@ -59,7 +60,7 @@ class Record:
         verified_at: when the last listing ended.
         ticket: the number of the last listing that was begun.
         waiting: requests of the host, in order.
-        notices: list_changed frames of the server with their tickets, by subscription.
+        notices: list_changed frames of the server with their tickets and exchanges, by subscription.
         not_before: when the next listing may begin that nobody but the server asked for.
         pause: seconds between such listings, doubled while they trigger each other.
         pages: those of the last verified listing.
@@ -78,7 +79,7 @@ class Record:
         self.verified_at = 0.0
         self.ticket = 0
         self.waiting: list[Held] = []
-        self.notices: dict[str, tuple[int, bytes]] = {}
+        self.notices: dict[str, tuple[int, bytes, Exchange]] = {}
         self.not_before = 0.0
         self.pause = 0.0
         self.pages: list[Page] = []

@@ -4,6 +4,7 @@
 from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonValue, serialize
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects
+from toolnotary_verifier.gate.exchanges import Exchange, Place, Placing
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, Held, refuse
 from toolnotary_verifier.gate.report import Report, objection_to, why_withheld
 from toolnotary_verifier.gate.view import Record, View
@@ -16,13 +17,15 @@ class Waiting:
 
     Attributes:
         held: how many requests wait here.
-        awaiting: views by the folded ids of `initialize` and `server/discover` requests that the server has.
+        awaiting: views by the places of `initialize` and `server/discover` requests that the server has.
+        placing: where a request is found again.
     """
 
-    def __init__(self, report: Report, commands: Commands, *, limits: Limits) -> None:
+    def __init__(self, report: Report, commands: Commands, *, placing: Placing, limits: Limits) -> None:
         self.held = 0
-        self.awaiting: dict[str, View] = {}
-        self._held: dict[str, tuple[Record, Held]] = {}
+        self.awaiting: dict[Place, View] = {}
+        self.placing = placing
+        self._held: dict[Place, tuple[Record, Held]] = {}
         self._report = report
         self._commands = commands
         self._limits = limits
@@ -33,16 +36,21 @@ class Waiting:
         """Whether no answer of the server can be one that is ours to give or to judge."""
         return not self.held and not self.awaiting
 
-    def has(self, key: str | None) -> bool:
-        """Whether a request of this folded id is held: the server never got it."""
-        return key is not None and key in self._held
+    def has(self, place: Place) -> bool:
+        """Whether the request at this place is held: the server never got it."""
+        return place in self._held
+
+    def holds(self, exchange: Exchange) -> bool:
+        """Whether a request of this exchange is held."""
+        return any(held.exchange == exchange for _, held in self._held.values())
 
     def add(self, record: Record, held: Held, ticket: int, effects: Effects) -> bool:
         """Hold a request until the listing with this ticket has ended; False if it was refused instead."""
         limits = self._limits
         if self.held >= limits.held_requests or self._bytes + len(held.line) > limits.held_bytes:
             if held.key:
-                effects.to_host.append(refuse(held, self._commands, "came while too many requests waited"))
+                refusal = refuse(held, self._commands, "came while too many requests waited")
+                effects.of(held.exchange).to_host.append(refusal)
             effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
             return False
         kept = held._replace(ticket=ticket)
@@ -50,18 +58,27 @@ class Waiting:
         self.held += 1
         self._bytes += len(kept.line)
         if kept.key:
-            self._held[kept.key] = (record, kept)
+            self._held[self.placing.place(kept.exchange, kept.key)] = (record, kept)
         return True
 
-    def cancel(self, key: str) -> bool:
-        """Drop a request that is held; False if none of that id is."""
-        found = self._held.get(key)
+    def cancel(self, place: Place) -> bool:
+        """Drop a request that is held; False if there is none at this place."""
+        found = self._held.get(place)
         if found is None:
             return False
         record, held = found
         record.waiting.remove(held)
         self._drop(held)
         return True
+
+    def hang_up(self, exchange: Exchange) -> None:
+        """Drop what an exchange asked for that has ended: nobody waits for an answer any more."""
+        for place, (_, held) in list(self._held.items()):
+            if held.exchange == exchange:
+                self.cancel(place)
+        if self.placing.is_shared:
+            for place in [place for place in self.awaiting if place[0] == exchange]:
+                del self.awaiting[place]
 
     def release(self, record: Record, ticket: int, effects: Effects, *, failure: str) -> None:
         """Settle what waited for this listing; what came too late for it goes on waiting."""
@@ -80,23 +97,22 @@ class Waiting:
             effects: where its answer, or the request itself, goes.
             failure: why nothing is verified now, if nothing is.
         """
+        here = effects.of(held.exchange)
         if not failure and record.absent and held.name is None:
             text = f"method not found: {LIST_METHOD[record.kind]}"
-            effects.to_host.append(frame(error(held.id, METHOD_NOT_FOUND, text)))
+            here.to_host.append(frame(error(held.id, METHOD_NOT_FOUND, text)))
             return
         if not failure and record.snapshot is not None:
             if held.name is None:
-                self._list(
-                    held, record.snapshot.answer(held.id, held.cursor, stateless=held.stateless), effects
-                )
+                self._list(held, record.snapshot.answer(held.id, held.cursor, stateless=held.stateless), here)
                 return
             if held.name in record.snapshot.names:
-                effects.to_server.append(held.line)
+                here.to_server.append(held.line)
                 return
         verdict = None if failure else objection_to(record.view.judgement, held.kind, held.name or "")
         why = failure or why_withheld(verdict)
         if held.key:
-            effects.to_host.append(refuse(held, self._commands, why))
+            here.to_host.append(refuse(held, self._commands, why))
         if held.name is not None:
             self._report.refused(held.kind, held.name, why, effects, verdict=verdict)
 
@@ -107,7 +123,7 @@ class Waiting:
     def _drop(self, held: Held) -> None:
         self.held -= 1
         self._bytes -= len(held.line)
-        self._held.pop(held.key, None)
+        self._held.pop(self.placing.place(held.exchange, held.key), None)
 
 
 def answerable(request_id: JsonValue) -> bool:
