@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_cli.source import Command, Saved, Source, Url
-from toolnotary_verifier.errors import CannotTell, ToolnotaryError
+from toolnotary_verifier.errors import CannotTell
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -119,15 +119,10 @@ def launch_needed(project: "Project", server: str) -> str:
     Returns:
         `-- COMMAND` or `URL`; empty where the name is enough.
     """
+    from toolnotary_verifier.relaunch import still_needed
+
     entries = project.lockfile.named(server)
-    if len(entries) > 1:
-        return "-- COMMAND"
-    try:
-        for entry in entries:
-            entry_source(project, entry)
-    except ToolnotaryError:
-        return "URL" if entries[0].launch.get("type") == "http" else "-- COMMAND"
-    return ""
+    return still_needed(entries, base=_base(project), environment=dict(os.environ))
 
 
 def recorded_source(project: "Project", entry: "Entry") -> Source:

@@ -1,41 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signed manifests that a registry offers for a server, judged before anything is made of them."""
+"""The registry in force, asked for signed manifests of a server."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from toolnotary_cli.output import shown
 from toolnotary_cli.registries import no_registry
-from toolnotary_verifier.errors import CannotTell, InvalidInput, Refused, ToolnotaryError
+from toolnotary_verifier.offers import Notes, Offers, offered, verified
 
 if TYPE_CHECKING:
     from toolnotary_cli.source import Published
-    from toolnotary_verifier.fetch import Registry
     from toolnotary_verifier.keys import PublicKey
     from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.project import Project
-
-_NEWEST: Final = 8  # versions that are looked at: a server that changed is rarely further behind
-
-
-class Notes(Protocol):
-    """Where people read what is noticed on the way."""
-
-    def note(self, line: str) -> None:
-        """Tell one line; it is escaped there."""
-
-
-class Offers(NamedTuple):
-    """What a registry offers for a server.
-
-    Attributes:
-        signed: the newest versions whose signatures verify under the user's policy.
-        failure: why the registry was not asked to the end, None if it was.
-    """
-
-    signed: "tuple[Signed, ...]" = ()
-    failure: ToolnotaryError | None = None
 
 
 def offers(project: "Project", server: str, *, registry: str | None, offline: bool, output: Notes) -> Offers:
@@ -58,41 +35,6 @@ def offers(project: "Project", server: str, *, registry: str | None, offline: bo
     return found
 
 
-def offered(project: "Project", server: str, client: "Registry", *, notes: Notes) -> Offers:
-    """What a registry offers for `server`; versions that do not count are told.
-
-    Args:
-        project: whose policy says who may sign.
-        server: the name that the user gave it.
-        client: the registry, whose deadline is one for all of it; nothing is opened where nobody may sign for
-            this name.
-        notes: where people are told.
-
-    Raises:
-        ConfigurationError: `policy-key`.
-    """
-    from toolnotary_verifier.naming import server_name
-
-    try:
-        server_name(server)
-    except InvalidInput:
-        return Offers()  # a name that nobody can publish
-    trusted = project.trusted(server)
-    if not trusted:
-        return Offers()
-    found: list[Signed] = []
-    try:
-        with client.session() as session:
-            for published in session.versions(server, most=_NEWEST):
-                try:
-                    found.append(_signed(project, session, server, published.version, trusted))
-                except (Refused, InvalidInput) as error:
-                    notes.note(f"{server}@{published.version} does not count: {error.code}: {error.message}")
-    except (Refused, CannotTell) as error:
-        return Offers(tuple(found), error)
-    return Offers(tuple(found))
-
-
 def named_version(
     project: "Project",
     version: "Published",
@@ -113,23 +55,4 @@ def named_version(
     if url is None:
         raise no_registry(f"the registry that has {version.server}@{shown(version.version, limit=80)}")
     client = Registry(url, offline=offline, limits=project.policy.limits)
-    return _signed(project, client, version.server, version.version, trusted)
-
-
-def _signed(
-    project: "Project", client: "Registry", server: str, version: str, trusted: "Mapping[str, PublicKey]"
-) -> "Signed":
-    from toolnotary_verifier.moves import Signed
-    from toolnotary_verifier.verify import verify_publish
-
-    fetched = client.manifest(server, version)
-    verified = verify_publish(
-        fetched.manifest,
-        fetched.bundle,
-        trusted=trusted,
-        at=datetime.now(UTC),
-        server=server,
-        version=version,
-        limits=project.policy.limits,
-    )
-    return Signed(verified=verified, bundle=fetched.bundle)
+    return verified(project, client, version.server, version.version, trusted)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opening the files that a command works with, where `places` finds them."""
 
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,38 +81,19 @@ def open_policy(policy: Path | None) -> "Policy":
 
 def tell_torn(state: "State") -> None:
     """Say that the state's last line was cut off, and so does not count."""
-    if state.torn is not None:
-        _tell_torn(state.path, state.torn)
+    from toolnotary_verifier.project import torn
+
+    line = torn(state)
+    if line is not None:
+        _tell_once(line)
 
 
 @cache
-def _tell_torn(path: Path, number: int) -> None:
-    """Once in a process: `run` opens its files again while it runs."""
+def _tell_once(line: str) -> None:
+    """Once in a process, which may open its files again."""
     from toolnotary_cli.telling import say
-    from toolnotary_verifier.escape import escape
 
-    where = f"{escape(str(path), limit=300)}, line {number}"
-    say(
-        f"{where}: it was cut off while it was written, and counts as never written; the next record takes"
-        " its place. If nothing was interrupted, restore the file from a backup"
-    )
-
-
-def on_policy_alone(project: "Project", servers: Iterable[str]) -> str:
-    """The line that tells of signed pins which count although nothing is recorded about their servers.
-
-    Args:
-        project: the files.
-        servers: their names; those whose pins are `unrecorded`.
-    """
-    from toolnotary_cli.wording import enumerated
-    from toolnotary_verifier.escape import escape
-
-    where = escape(str(project.state.path), limit=300)
-    return (
-        f"nothing is recorded in {where} about {enumerated(servers)}: what is pinned counts by your policy"
-        " alone, and neither an older version nor a withdrawal would be noticed"
-    )
+    say(line)
 
 
 def tell_unaccepted(policy: "Policy", output: "Output") -> None:

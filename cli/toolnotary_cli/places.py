@@ -1,58 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Where files lie: the search order. Every file that is written stands in one table, docs/reference/cli.md.
-
-The personal directory is TOOLNOTARY_HOME; else `$XDG_DATA_HOME/toolnotary` or `~/.local/share/toolnotary`;
-on Windows `%LOCALAPPDATA%\toolnotary`.
+"""Where a command's files lie: the search order. Every file that is written stands in docs/reference/cli.md.
 
 An option or a TOOLNOTARY_* variable names a file exactly. Without one, the file nearest to the working
 directory counts, up to the root of the repository that it stands in and no further; outside of a repository
-only the working directory itself is looked at. Then comes the personal file. `run` skips the project's
-files, because it is started by hosts in directories that somebody else wrote (`project=False`).
+only the working directory itself is looked at. Then comes the personal file (`toolnotary_verifier.places`).
+What guards a connection (`run`) skips the project's files, because it is started by hosts in directories that
+somebody else wrote (`project=False`).
 """
 
 import os
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from toolnotary_verifier.errors import ConfigurationError
-from toolnotary_verifier.escape import escape
+from toolnotary_verifier.places import (
+    LOCKFILE,
+    POLICY,
+    home,
+    named_lockfile,
+    named_policy,
+    options,
+    personal_policy,
+    state_file,
+)
 
-LOCKFILE = "toolnotary.lock"
-POLICY = "toolnotary.toml"
-STATE = "state.jsonl"
+__all__ = ["LOCKFILE", "POLICY", "home", "options", "state_file"]
+
 REGISTRY = "registry.sqlite"
-_POLICY = "check --policy and TOOLNOTARY_POLICY; without them the files that are found count"
-_LOCKFILE = "check --lockfile and TOOLNOTARY_LOCKFILE; toolnotary lock writes a new one"
-
-
-def home() -> Path:
-    """The personal directory; nothing is created."""
-    given = os.environ.get("TOOLNOTARY_HOME")
-    if given:
-        return Path(given).absolute()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return (Path(base) if base else Path.home() / "AppData" / "Local") / "toolnotary"
-    base = os.environ.get("XDG_DATA_HOME")
-    # XDG Base Directory specification: a relative path in the variable is to be ignored.
-    return (Path(base) if base and base.startswith("/") else Path.home() / ".local" / "share") / "toolnotary"
-
-
-def existing(path: Path, code: str, *, remedy: str) -> Path:
-    """A file that a person named, which must be there: a name that leads nowhere is never passed over.
-
-    Raises:
-        ConfigurationError: `code`, if there is no such file, or a folder has its name.
-    """
-    try:
-        is_folder = path.is_dir() if path.exists() else None
-    except (OSError, ValueError):  # a folder that may not be entered, a name too long
-        is_folder = None
-    if is_folder is False:
-        return path
-    why = "it is a folder" if is_folder else "there is no such file"
-    raise ConfigurationError(code, f"{escape(str(path), limit=300)}: {why}", remedy=remedy)
 
 
 class PolicyFiles(NamedTuple):
@@ -73,10 +46,9 @@ def policy_files(given: Path | None, *, project: bool = True) -> PolicyFiles:
         ConfigurationError: `policy-unreadable`, if the file that was given is none.
     """
     if given is not None:
-        return PolicyFiles(existing(given, "policy-unreadable", remedy=_POLICY), None)
-    personal = home() / POLICY
+        return PolicyFiles(named_policy(given), None)
     found = nearest(POLICY) if project else None
-    return PolicyFiles(personal if personal.exists() else None, None if found == personal else found)
+    return PolicyFiles(personal_policy(), None if found == home() / POLICY else found)
 
 
 def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> Path:
@@ -92,9 +64,7 @@ def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> 
     """
     if given is not None:
         path = given.absolute()
-        if new and not path.exists():
-            return path
-        return existing(path, "lockfile-unreadable", remedy=_LOCKFILE)
+        return path if new and not path.exists() else named_lockfile(path)
     if project:
         found = nearest(LOCKFILE)
         if found is not None:
@@ -103,28 +73,6 @@ def lockfile(given: Path | None, *, project: bool = True, new: bool = False) -> 
         if root is not None:
             return root / LOCKFILE
     return home() / LOCKFILE
-
-
-def options(**given: Path | str | None) -> list[str]:
-    """The options that lead another command to the same places, wherever it is started.
-
-    A URL with a user or password in it is left out: nothing secret is told.
-
-    Args:
-        given: values of options by their names, None for those that were not given.
-    """
-    words: list[str] = []
-    for name, value in given.items():
-        if isinstance(value, str) and "@" in value:
-            continue
-        if value is not None:
-            words += [f"--{name}", str(value.absolute()) if isinstance(value, Path) else value]
-    return words
-
-
-def state_file() -> Path:
-    """Where everything that this person saw, accepted and declined is recorded."""
-    return home() / STATE
 
 
 def registry_database(*, create: bool = True) -> str:

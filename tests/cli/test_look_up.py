@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from servers.publisher import NOW, SERVER, Publisher
 
-from toolnotary_cli import offers
-from toolnotary_cli.lookup import LookUp
-from toolnotary_cli.offers import Offers
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell
+from toolnotary_verifier.guard.lookup import LookUp
 from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.manifest import Artifact, Profile, UnnamedManifest
 from toolnotary_verifier.moves import Signed
+from toolnotary_verifier.offers import Offers
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project
@@ -55,8 +54,8 @@ class Bench:
         self.policy = folder / "toolnotary.toml"
         self.policy.write_text(f'[[signers]]\nservers = "*"\nkey = """{key}"""\n', encoding="utf-8")
         time = SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep)
-        monkeypatch.setattr("toolnotary_cli.lookup.time", time)
-        monkeypatch.setattr(offers, "offered", self._offered)
+        monkeypatch.setattr("toolnotary_verifier.guard.lookup.time", time)
+        monkeypatch.setattr("toolnotary_verifier.offers.offered", self._offered)
         self.launch = Launch.from_command(["python", str(self._program)], base=folder, environment={})
         self.look_up = LookUp(
             SERVER,

@@ -7,8 +7,8 @@ from pathlib import Path
 from pinned_servers import FIND, LOSE, Bench, bench
 
 from toolnotary_cli.opening import open_project
-from toolnotary_cli.recording import Recorder
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.pinning import judge_for
 from toolnotary_verifier.shells.log import Log
 from toolnotary_verifier.surface import assemble

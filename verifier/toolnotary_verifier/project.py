@@ -143,6 +143,31 @@ class Project(NamedTuple):
         return keys
 
 
+def on_policy_alone(project: Project, servers: str) -> str:
+    """The line that tells of signed pins which count although nothing is recorded about their servers.
+
+    Args:
+        project: the files.
+        servers: the names of those whose pins are `unrecorded`, escaped.
+    """
+    where = escape(str(project.state.path), limit=300)
+    return (
+        f"nothing is recorded in {where} about {servers}: what is pinned counts by your policy"
+        " alone, and neither an older version nor a withdrawal would be noticed"
+    )
+
+
+def torn(state: State) -> str | None:
+    """The line that tells that the state's last record was cut off; None if it is whole."""
+    if state.torn is None:
+        return None
+    return (
+        f"{escape(str(state.path), limit=300)}, line {state.torn}: it was cut off while it was written, and"
+        " counts as never written; the next record takes its place. If nothing was interrupted, restore the"
+        " file from a backup"
+    )
+
+
 def _beside(lockfile: Path, state: Path) -> Objects:
     folder, own = _objects(lockfile), _objects(state)
     return Objects(folder, fallbacks=() if own == folder else (own,), root=_root(lockfile, state))

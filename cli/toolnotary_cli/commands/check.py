@@ -97,10 +97,11 @@ class _Look:
 
     def tell_unrecorded(self) -> None:
         """Say once of which servers nothing is recorded although their pins count."""
-        from toolnotary_cli.opening import on_policy_alone
+        from toolnotary_cli.wording import enumerated
+        from toolnotary_verifier.project import on_policy_alone
 
         if self._unrecorded:
-            self._output.note(on_policy_alone(self._project, self._unrecorded))
+            self._output.note(on_policy_alone(self._project, enumerated(self._unrecorded)))
 
     def at(self, source: "Source", server: str | None) -> "Row":
         """The row of what stands on the command line; a file that is not valid ends the command."""

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier import process
 from toolnotary_verifier.definition import Kind
@@ -27,7 +27,9 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
 from toolnotary_verifier.shells.ending import Ending
 from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
-from toolnotary_verifier.shells.log import Log
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.guard import Notes
 
 GATE_FAILED: Final = 70
 LINE_TOO_LONG: Final = 1
@@ -48,7 +50,7 @@ class Proxy:
         self,
         server: Process,
         gate: Gate,
-        log: Log,
+        log: "Notes",
         *,
         afterwards: Callable[[], None] = lambda: None,
         unlisted: Callable[[Kind, str], None] = lambda _kind, _why: None,

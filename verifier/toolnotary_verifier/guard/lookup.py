@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run` asks a registry for while a server runs, and how its judge decides meanwhile and afterwards.
+"""What a registry is asked for behind a gate, and how its judge decides meanwhile and afterwards.
 
 Nothing is asked before the server shows something that nobody pinned, and then in a thread of its own: what
 is pinned goes on working. Until the answer is there the verdict is `pending`. A version that the publisher
@@ -22,12 +22,12 @@ from toolnotary_verifier.verdict import Action, Judgement, Reason
 
 if TYPE_CHECKING:
     from toolnotary_verifier.gate import Judge
+    from toolnotary_verifier.guard.notes import Notes
     from toolnotary_verifier.history import History
     from toolnotary_verifier.in_force import InForce
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.moves import Signed
     from toolnotary_verifier.project import Project
-    from toolnotary_verifier.shells.log import Log
 
 # Verdicts that a newer signed version may explain.
 _UNKNOWN: Final = frozenset(
@@ -56,7 +56,7 @@ class LookUp:
         in_force: "InForce",
         reopen: "Callable[[], Project]",
         registry: str,
-        log: "Log",
+        log: "Notes",
         seen: Callable[[Surface, Judgement], None],
     ) -> None:
         """Nothing is opened or asked yet.
@@ -163,8 +163,8 @@ class LookUp:
         """Ask the registry, unless it answered just now; whether it answered."""
         if self._is_fresh:
             return True
-        from toolnotary_cli.offers import offered
         from toolnotary_verifier.fetch import Registry
+        from toolnotary_verifier.offers import offered
 
         self._questions += 1
         limits = self._in_force.policy.limits

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run` records of a server while it guards it, for `status` and `explain`."""
+"""What is recorded of a server while a connection to it is guarded, for `status` and `explain`."""
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolnotary_verifier.canonical import Digest
+    from toolnotary_verifier.guard.notes import Notes
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.pins import Pins
     from toolnotary_verifier.project import Project
-    from toolnotary_verifier.shells.log import Log
     from toolnotary_verifier.surface import Surface
 
 # What is recorded stays: a server that changes all the time adds no more than this in one connection.
@@ -43,7 +43,7 @@ class Recorder:
         last: what is to be recorded, None before the first listing ended.
     """
 
-    def __init__(self, project: "Project", launch: "Launch", server: str | None, log: "Log") -> None:
+    def __init__(self, project: "Project", launch: "Launch", server: str | None, log: "Notes") -> None:
         self.last: Judgement | _Unlisted | None = None
         self._recorded: Judgement | _Unlisted | None = None
         self._judged: Judgement | None = None

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One guarded server: its files opened, its pins in force, and whatever a gate in front of it needs."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from toolnotary_verifier.decide import decide
+from toolnotary_verifier.errors import ConfigurationError, Refused
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate import Commands, Gate, Judge
+from toolnotary_verifier.guard.notes import Notes
+from toolnotary_verifier.guard.recorder import Recorder
+from toolnotary_verifier.guard.settings import Settings
+from toolnotary_verifier.in_force import InForce
+from toolnotary_verifier.pinning import load_pins
+from toolnotary_verifier.pins import Pins
+from toolnotary_verifier.project import Project, on_policy_alone, torn
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Judgement, Reason
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.definition import Kind
+    from toolnotary_verifier.guard.lookup import LookUp
+    from toolnotary_verifier.launch import Launch
+
+# Seconds between two looks at the files; documented as "within two seconds".
+_LOOK: Final = 1.0
+
+
+class Guard:
+    """What stands behind the gates of one server: one for a stream, one a session where there are several.
+
+    A shell feeds frames to a gate and does what it asks (`Effects`); what needs files, a registry or a clock
+    is here. `record`, `look_up` and `changes` read and write files: never call them where frames are relayed.
+
+    Attributes:
+        server: what the server is called for people: the name it is pinned under, else one from its launch.
+        log: where people read what was done.
+        limits: bounds on what host and server send, for the shell.
+        look_up: to be called in a thread of its own when a gate asks (`Effects.look_up`): it gives the judges
+            that decide from then on, one after the other, each for `Gate.repin` of every gate. None where
+            nothing can be asked; then no gate asks.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        project: Project,
+        launch: "Launch",
+        *,
+        otherwise: str,
+        log: Callable[[str], Notes],
+        refused: str,
+    ) -> None:
+        """See `of_command` and `of_url`.
+
+        Args:
+            settings: what the person said.
+            project: the files as they are now.
+            launch: how the server is started or reached.
+            otherwise: what to call a server that nobody named or pinned.
+            log: makes the log of a server by its name.
+            refused: what did not happen to a server that is not the pinned one.
+        """
+        name = settings.server or _pinned_name(project, launch)
+        self.server = name or otherwise
+        self.log = log(self.server)
+        if line := torn(project.state):
+            self.log.line(line)
+        # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
+        pins = Pins() if name is None else load_pins(project, server=name, launch=launch)
+        self._commands = Commands(
+            self.server,
+            settings.to_files,
+            settings.to_registry,
+            launch=partial(_still_needed, project, self.server),
+        )
+        self._refuse_other(pins, refused)
+        self._recorder = Recorder(project, launch, name, self.log)
+        if pins.unrecorded:
+            self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
+        self._recorder.remember(pins)
+        self._in_force = InForce(
+            project,
+            pins,
+            server=name,
+            launch=launch,
+            files=(project.state.path, project.lockfile_path, settings.policy_path),
+            reopen=settings.open,
+            tell=lambda line: self.log.note("files", line),
+        )
+        self.limits = project.policy.limits
+        self._asking: LookUp | None = None
+        if name is not None and not settings.offline and _may_be_offered(project, name, pins):
+            self._asking = self._registry(settings, name, launch)
+        self.look_up: Callable[[], Iterator[Judge]] | None = (
+            None if self._asking is None else self._asking.judges
+        )
+
+    @classmethod
+    def of_command(
+        cls,
+        argv: Sequence[str],
+        settings: Settings,
+        *,
+        log: Callable[[str], Notes],
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Self:
+        """The guard of a server that is still to be started.
+
+        Args:
+            argv: its command.
+            settings: what the person said.
+            log: makes the log of a server by its name, such as `shells.log.Log`.
+            environment: what it is started with; ours if None.
+            folder: the working directory that it is started in; ours if None.
+
+        Raises:
+            Refused: `identity`, where it is not what is pinned under its name; or what keeps a signed entry
+                from counting.
+            CannotTell: `object-missing`.
+            ConfigurationError: `server-ambiguous`, or a file that cannot be read.
+            InvalidInput: `launch-empty`, or a file that is not valid.
+        """
+        project = settings.open()
+        environment = os.environ if environment is None else environment
+        launch = project.launch(argv, environment=environment, folder=folder or Path.cwd())
+        return cls(settings, project, launch, otherwise=Path(argv[0]).name, log=log, refused="started")
+
+    @classmethod
+    def of_url(cls, url: str, settings: Settings, *, log: Callable[[str], Notes]) -> Self:
+        """The guard of a server that is still to be reached, told by origin and path of its URL.
+
+        Raises:
+            InvalidInput: `launch-url`, or a file that is not valid.
+            Refused, CannotTell, ConfigurationError: as `of_command`.
+        """
+        from toolnotary_verifier.launch import Launch
+
+        project = settings.open()
+        launch = Launch.from_url(url)
+        return cls(settings, project, launch, otherwise=launch.display, log=log, refused="connected to")
+
+    def gate(self) -> Gate:
+        """A gate for a connection that was just opened."""
+        judge = self._asking.judge() if self._asking else self._judge
+        return Gate(judge, server=self.server, commands=self._commands, limits=self.limits)
+
+    def unlisted(self, kind: "Kind", why: str) -> None:
+        """Take note of a list that could not be had (`Effects.unlisted`): quick, in order with judgements."""
+        self._recorder.unlisted(self._in_force.held_to, kind, why)
+
+    def record(self) -> None:
+        """Record, if it is news, what the gates saw; to be called after they had something to say."""
+        self._recorder.record()
+
+    def refresh(self) -> bool:
+        """Look whether the files changed; True if every gate is to judge anew (`Gate.rejudge`)."""
+        return self._in_force.refresh()
+
+    def changes(self) -> Iterator[None]:
+        """Something whenever `refresh` says so, for as long as somebody asks; waits in between."""
+        while True:
+            time.sleep(_LOOK)
+            if self.refresh():
+                yield
+
+    def _judge(self, surface: Surface) -> Judgement:
+        """Judge by what is in force, where nobody is to be asked."""
+        judgement = decide(self.server, surface, self._in_force.pins, policy=self._in_force.policy)
+        self._recorder.seen(surface, judgement)
+        return judgement
+
+    def _refuse_other(self, pins: Pins, refused: str) -> None:
+        """Refuse what is not the server that is pinned under the name.
+
+        Raises:
+            Refused: `identity`.
+        """
+        if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
+            raise Refused(
+                "identity",
+                f"{escape(self.server, limit=120)} was not {refused}: {pins.standing.detail}",
+                remedy=f"if it is right, pin this launch too: {self._commands.lock}",
+            )
+
+    def _registry(self, settings: Settings, name: str, launch: "Launch") -> "LookUp | None":
+        """What asks the registry that was named, or that of the policy; None where neither names one."""
+        url = settings.registry or self._in_force.policy.registry_url
+        if url is None:
+            return None
+        from toolnotary_verifier.guard.lookup import LookUp
+
+        return LookUp(
+            name,
+            launch,
+            in_force=self._in_force,
+            reopen=settings.open,
+            registry=url,
+            log=self.log,
+            seen=self._recorder.seen,
+        )
+
+
+def _may_be_offered(project: Project, server: str, pins: Pins) -> bool:
+    """Whether a version that a registry offers could change what is decided about this server.
+
+    That is: somebody may sign for its name, and nothing is pinned to it but what somebody signed.
+    """
+    if pins.standing is not None or (pins.signer is None and (pins.profiles or pins.known)):
+        return False
+    return any(rule.covers(server) for rule in project.policy.signers) or bool(project.state.keys(server))
+
+
+def _still_needed(project: Project, server: str) -> str:
+    """What `approve` needs besides the name."""
+    from toolnotary_verifier.relaunch import still_needed
+
+    entries = project.lockfile.named(server)
+    return still_needed(entries, base=project.lockfile_path.absolute().parent, environment=os.environ)
+
+
+def _pinned_name(project: Project, launch: "Launch") -> str | None:
+    """The name that the launch is pinned under, None if it is not.
+
+    Raises:
+        ConfigurationError: `server-ambiguous`.
+    """
+    names = sorted({entry.server for entry in project.lockfile.launched(launch.identity)})
+    if len(names) > 1:
+        shown = ", ".join(escape(name, limit=80) for name in names)
+        raise ConfigurationError(
+            "server-ambiguous", f"this launch is pinned under {shown}", remedy="say --server NAME"
+        )
+    return names[0] if names else None
