@@ -7,9 +7,11 @@
 | what | from | to |
 |---|---|---|
 | servers from PyPI, which pin their own SDK | tests/servers/pypi/requirements.txt | .tests/pypi |
+| the protocol's Python SDK, 2.x, for servers of our own | tests/servers/mcp2/requirements.txt | .tests/mcp2 |
 | wheels, for installs with no index at hand | tests/wheelhouse/requirements.txt | .tests/wheelhouse |
 | servers from npm, if node is present | tests/servers/npm/package-lock.json | node_modules beside it |
 | verifiers from npm, if node is present | tests/node/package-lock.json | node_modules beside it |
+| conformance suite from npm, likewise | tests/node/conformance/package-lock.json | node_modules beside it |
 
 All of it comes from hashed locks through pip's and npm's own settings; all of it is ignored by git.
 """
@@ -30,6 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / ".tests"
 PYPI = BUILT / "pypi"
+MCP2 = BUILT / "mcp2"
 WHEELHOUSE = BUILT / "wheelhouse"
 STAMPS = BUILT / "stamps"
 
@@ -121,9 +124,11 @@ def _npm(name: str, folder: Path) -> Step:
 
 STEPS = (
     Step("pypi", ROOT / "tests/servers/pypi/requirements.txt", PYPI, _python_environment),
+    Step("mcp2", ROOT / "tests/servers/mcp2/requirements.txt", MCP2, _python_environment),
     Step("wheelhouse", ROOT / "tests/wheelhouse/requirements.txt", WHEELHOUSE, _wheels),
     _npm("npm", ROOT / "tests/servers/npm"),
     _npm("node", ROOT / "tests/node"),
+    _npm("conformance", ROOT / "tests/node/conformance"),
 )
 
 
