@@ -13,7 +13,7 @@ import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 from conftest import ROOT
 from servers import scripted
-from terminal import Session, at_terminal
+from terminal import Answer, Session, at_terminal
 
 from toolnotary_cli.demo.host import Host
 from toolnotary_cli.main import main
@@ -78,7 +78,7 @@ class Bench:
         session = self.at_terminal("lock", "--server", server, "--", *self.launch, answers=YES)
         assert session.code == 0, session.shown
 
-    def at_terminal(self, *arguments: str, answers: tuple[tuple[str, str], ...] = ()) -> Session:
+    def at_terminal(self, *arguments: str, answers: tuple[Answer, ...] = ()) -> Session:
         """A command on a terminal, where a person answers."""
         return at_terminal(arguments, *answers, directory=self.folder)
 

@@ -7,11 +7,12 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _PATIENCE = 60.0
+Answer = tuple[str, str | Callable[[], str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Session:
 
 def at_terminal(
     arguments: Sequence[str],
-    *answers: tuple[str, str],
+    *answers: Answer,
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Session:
@@ -35,7 +36,7 @@ def at_terminal(
 
 def run_at_terminal(
     command: Sequence[str],
-    *answers: tuple[str, str],
+    *answers: Answer,
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Session:
@@ -44,7 +45,7 @@ def run_at_terminal(
     Args:
         command: the program and its arguments.
         answers: pairs of what must be shown first, and what is typed then (with its line end, or a control
-            character).
+            character), or what is called then and gives it.
         environment: variables over those of this process.
         directory: where to run.
     """
@@ -75,7 +76,8 @@ def run_at_terminal(
         shown += chunk
         if waiting and (at := shown.find(waiting[0][0].encode(), searched)) >= 0:
             searched = at + len(waiting[0][0])
-            os.write(terminal, waiting.pop(0)[1].encode())
+            typed = waiting.pop(0)[1]
+            os.write(terminal, (typed if isinstance(typed, str) else typed()).encode())
     _, status = os.waitpid(child, 0)
     os.close(terminal)
     return Session(os.waitstatus_to_exitcode(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"))

@@ -1,22 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `approve` does: finds out what would be pinned in place of what is, asks a person, and pins it."""
+"""What `approve` does: finds out what would be pinned in place of what is, asks a person, and pins it.
 
-from typing import Final
+The answer is bound to what the person was shown: the change set, and the lockfile, decisions and policy that
+it was judged by. Where one of them moved before the answer came, nothing is accepted (`grounds`).
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli import exits
-from toolnotary_cli.looking import Seen, entry_launch, entry_source, is_file, look, recorded_source
+from toolnotary_cli.asking import Asker
+from toolnotary_cli.changes import Changes, Question, changes_of
+from toolnotary_cli.looking import (
+    Seen,
+    entry_launch,
+    entry_source,
+    is_file,
+    look,
+    recorded_source,
+    refuse_secrets,
+)
 from toolnotary_cli.moving import to_version
 from toolnotary_cli.offers import offers
 from toolnotary_cli.output import Output, shown, styled
-from toolnotary_cli.prompt import confirm
-from toolnotary_cli.proposal import change_lines
 from toolnotary_cli.source import Command, Published, Source
 from toolnotary_verifier import history
 from toolnotary_verifier.approval import accept
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.earlier import taken_back
-from toolnotary_verifier.errors import Refused
+from toolnotary_verifier.errors import CannotTell, Refused
+from toolnotary_verifier.grounds import Grounds
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import Entry, SignedEntry
 from toolnotary_verifier.moves import Move
@@ -25,7 +39,16 @@ from toolnotary_verifier.project import Project
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Judgement
 
+if TYPE_CHECKING:
+    from toolnotary_verifier.sightings import Sighting
+
 SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
+_STAYS: Final = "stays as it was pinned"
+
+
+def check_command(server: str) -> str:
+    """The command that shows what a server shows, and asks nobody."""
+    return command("check", None, "--server", server, "--start")
 
 
 class Approving:
@@ -35,18 +58,28 @@ class Approving:
         project: the files.
         server: the name that the user gave the server.
         output: where results go.
+        asker: asks the person.
+        reopen: the files as they are by the time that the answer comes.
         digest: the change set that the person wants and no other.
         texts: whether objects go beside the lockfile.
     """
 
     def __init__(
-        self, project: Project, server: str, output: Output, *, digest: str | None, texts: bool
+        self,
+        project: Project,
+        server: str,
+        output: Output,
+        *,
+        asker: Asker,
+        reopen: Callable[[], Project],
+        digest: str | None,
+        texts: bool,
     ) -> None:
         self._project, self._server, self._output = project, server, output
+        self._asker, self._reopen = asker, reopen
         self._digest, self._texts = digest, texts
-        self._check = (
-            f"to see the change without one: {command('check', None, '--server', server, '--start')}"
-        )
+        self._check = check_command(server)
+        self._grounds = Grounds.of(project, server)
 
     def live(self, given: Source | None, *, start: bool, registry: str | None, offline: bool) -> int:
         """Accept what the server shows now, after a yes; returns the exit code.
@@ -60,24 +93,37 @@ class Approving:
         Raises:
             ToolnotaryError: it cannot be looked at, or not be accepted.
         """
-        project, server = self._project, self._server
         looked = self._look(given, start=start, offline=offline)
         if looked is None:
             return self._declined(None, "was not started, and stays as it was pinned")
-        seen, launch = looked
-        pins = load_pins(project, server=server, launch=launch)
-        signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
-        candidates = [one.verified for one in signed]
-        judgement = decide(server, seen.surface, pins, policy=project.policy, candidates=candidates)
-        self._refuse_other(judgement)
-        move = accept(project, seen.surface, judgement, launch=launch, candidates=signed)
-        lines = list(change_lines(seen.surface, judgement, pins))
-        if not self._agreed(judgement, move, lines, launch=launch, shown_by=self._check):
-            return self._declined(judgement.change_set, "stays as it was pinned")
-        moved = move.apply(project, texts=self._texts)
-        after = judge_for(moved, server=server, launch=launch)(seen.surface)
-        record_outcome(moved, after, server=server, launch=launch)
-        return self._accepted(judgement, f"{shown(server)}, in {shown(str(project.lockfile_path))}")
+        return self._judged(*looked, registry=registry, offline=offline)
+
+    def seen(self, *, registry: str | None, offline: bool) -> int:
+        """Accept what a guarded connection showed last, after a yes; returns the exit code. Nothing starts.
+
+        Args:
+            registry: the registry that may have a signed version of it.
+            offline: open no socket.
+
+        Raises:
+            CannotTell: `never-seen`.
+            ToolnotaryError: it cannot be read, or not be accepted.
+        """
+        from toolnotary_verifier.places import seen_folder
+        from toolnotary_verifier.sightings import Sightings
+
+        entry = self._entry()
+        launch = entry_launch(self._project, entry)
+        kept = Sightings(seen_folder(), limits=self._project.policy.limits).last(self._server, launch.digest)
+        if kept is None:
+            raise CannotTell(
+                "never-seen",
+                f"no guarded connection kept anything that {shown(self._server)} showed under this launch "
+                "and was not as pinned",
+                remedy=f"let your host connect to it through toolnotary, or look at it: {self._check}",
+            )
+        refuse_secrets(recorded_source(self._project, entry), kept.surface)
+        return self._judged(Seen(kept.surface, launch), launch, kept, registry=registry, offline=offline)
 
     def version(self, version: Published, *, registry: str | None, offline: bool) -> int:
         """Move the pin to a published version, after a yes; returns the exit code. Nothing is started.
@@ -97,9 +143,10 @@ class Approving:
         named = f"{version.server}@{version.version}"
         difference = command("diff", f"{self._project.lockfile_path}#{self._server}", named)
         judgement, move = proposal.judgement, proposal.move
-        if not self._agreed(judgement, move, proposal.lines, launch=launch, shown_by=difference):
-            return self._declined(judgement.change_set, "stays as it was pinned")
-        move.apply(self._project, texts=self._texts)
+        question = self._question(judgement, move, launch, proposal.changes)
+        if not self._agreed(question._replace(signed=proposal.signed), move, shown_by=difference):
+            return self._declined(judgement.change_set, _STAYS)
+        self._applied(move)
         return self._accepted(judgement, shown(named))
 
     def _look(self, given: Source | None, *, start: bool, offline: bool) -> tuple[Seen, Launch] | None:
@@ -115,9 +162,34 @@ class Approving:
             return look(project, given, launched=recorded_source(project, entry)), launch
         recorded = entry_source(project, entry)
         asks = isinstance(recorded, Command) and not start
-        if asks and not confirm(f"start {launch.display} ?", otherwise=_without_terminal(self._check)):
+        if asks and not self._asker.may_start(self._server, launch.display):
             return None
         return look(project, recorded, offline=offline), launch
+
+    def _judged(
+        self,
+        seen: Seen,
+        launch: Launch,
+        sighting: "Sighting | None" = None,
+        *,
+        registry: str | None,
+        offline: bool,
+    ) -> int:
+        """Ask about a surface, and pin it after a yes."""
+        project, server, surface = self._project, self._server, seen.surface
+        pins = load_pins(project, server=server, launch=launch)
+        signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
+        candidates = [one.verified for one in signed]
+        judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)
+        self._refuse_other(judgement)
+        move = accept(project, surface, judgement, launch=launch, candidates=signed)
+        question = self._question(judgement, move, launch, changes_of(surface, judgement, pins))
+        if not self._agreed(question._replace(seen=sighting), move, shown_by=self._check):
+            return self._declined(judgement.change_set, _STAYS)
+        moved = self._applied(move)
+        after = judge_for(moved, server=server, launch=launch)(surface)
+        record_outcome(moved, after, server=server, launch=launch)
+        return self._accepted(judgement, f"{shown(server)}, in {shown(str(project.lockfile_path))}")
 
     def _entry(self) -> Entry:
         entry = self._project.entry_named(self._server)
@@ -140,34 +212,48 @@ class Approving:
                 remedy=f"what it shows now: {self._check}",
             )
 
-    def _agreed(
-        self, judgement: Judgement, move: Move, lines: list[str], *, launch: Launch, shown_by: str
-    ) -> bool:
+    def _question(self, judgement: Judgement, move: Move, launch: Launch, changes: Changes) -> Question:
+        known = self._project.state.history
+        return Question(
+            server=self._server,
+            launch=launch.display,
+            lockfile=self._project.lockfile_path,
+            change_set=judgement.change_set,
+            changes=changes,
+            notes=move.notes,
+            warnings=taken_back(known, move.entry, judgement.change_set),
+        )
+
+    def _agreed(self, question: Question, move: Move, *, shown_by: str) -> bool:
         """Whether the person said yes; a no is remembered.
 
         `shown_by` is the command that shows the change where nobody can be asked.
         """
-        state, server, entry = self._project.state, self._server, move.entry
-        about = (
-            f"{shown(server)}: {launch.display}",
-            *lines,
-            *move.notes,
-            *(styled(line, "warn") for line in taken_back(state.history, entry, judgement.change_set)),
-            f"change set {judgement.change_set}",
-        )
-        if confirm(f"accept this for {shown(server)}?", lines=about, otherwise=_without_terminal(shown_by)):
+        if self._asker.agrees(question, otherwise=shown_by):
             return True
         # A no to a signed version is a no to it wherever else it is offered; `lock` knows it by its manifest.
-        signed = {entry.manifest} if isinstance(entry, SignedEntry) else set()
-        state.append(*(history.declined(server, no) for no in sorted({judgement.change_set, *signed})))
+        signed = {move.entry.manifest} if isinstance(move.entry, SignedEntry) else set()
+        state = self._project.state
+        state.append(*(history.declined(self._server, no) for no in sorted({question.change_set, *signed})))
         return False
 
+    def _applied(self, move: Move) -> Project:
+        """The files after the move, which is made where nothing moved since it was shown.
+
+        Raises:
+            Refused: `decided-meanwhile`; nothing was accepted.
+        """
+        self._grounds.expect(Grounds.of(self._reopen(), self._server))  # before an object is stored
+        return move.apply(self._project, texts=self._texts, unless=self._grounds.unmoved(self._reopen))
+
     def _accepted(self, judgement: Judgement, what: str) -> int:
+        self._asker.concludes(f"Accepted: {what}")
         text = f"{styled('accepted', 'good')}: {what}"
         self._output.result(self._document(judgement.change_set, accepted=True), text)
         return exits.FINE
 
     def _declined(self, change_set: Digest | None, what: str) -> int:
+        self._asker.concludes(f"Declined: {shown(self._server)} {what}")
         text = f"{styled('declined', 'warn')}: {shown(self._server)} {what}"
         self._output.result(self._document(change_set, accepted=False), text)
         return exits.OBJECTION
@@ -180,7 +266,3 @@ class Approving:
             "accepted": accepted,
             "lockfile": str(self._project.lockfile_path),
         }
-
-
-def _without_terminal(check: str) -> str:
-    return f"to see the change without one: {check}"

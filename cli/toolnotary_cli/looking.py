@@ -70,11 +70,20 @@ def look(
     subject = load(source, registry=url, offline=offline, limits=project.policy.limits)
     surface = subject.one()
     if launched is not None:
-        _refuse_secrets(launched, surface)
+        refuse_secrets(launched, surface)
     return Seen(surface, launch)
 
 
-def _refuse_secrets(launched: Source, surface: Surface) -> None:
+def refuse_secrets(launched: Source, surface: Surface) -> None:
+    """Refuse what repeats a secret of a launch.
+
+    Args:
+        launched: how the server is started or reached.
+        surface: what it showed.
+
+    Raises:
+        Refused: `secret-in-surface`.
+    """
     from toolnotary_verifier.capture.concealed import Concealed
     from toolnotary_verifier.capture.source import CommandSource, UrlSource
 

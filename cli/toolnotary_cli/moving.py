@@ -3,9 +3,10 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolnotary_cli.changes import Changes, changes_of
 from toolnotary_cli.offers import named_version
 from toolnotary_cli.output import shown
-from toolnotary_cli.proposal import change_lines, signed_lines
+from toolnotary_cli.proposal import signed_lines
 from toolnotary_cli.source import Published
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
@@ -32,13 +33,15 @@ class Proposal(NamedTuple):
         move: what is applied after a yes.
         surface: what the version shows, in the profile that is compared.
         judgement: that surface, judged by what is pinned now.
-        lines: everything that changes.
+        changes: everything that changes.
+        signed: lines about its signature.
     """
 
     move: "Move"
     surface: Surface
     judgement: "Judgement"
-    lines: list[str]
+    changes: Changes
+    signed: tuple[str, ...]
 
 
 def to_version(
@@ -73,8 +76,8 @@ def to_version(
     surface = _surface(manifest, (kept or sorted(manifest.profiles))[0])
     pins = load_pins(project, server=entry.server, launch=launch)
     judgement = decide(entry.server, surface, pins, policy=project.policy, candidates=[signed.verified])
-    changes = list(change_lines(surface, judgement, pins)) or ["no definition changes"]
-    return Proposal(move, surface, judgement, [*signed_lines(signed), *changes])
+    changes = changes_of(surface, judgement, pins)
+    return Proposal(move, surface, judgement, changes, tuple(signed_lines(signed)))
 
 
 def _profiles(entry: "Entry") -> tuple[str, ...]:

@@ -5,18 +5,17 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.verdicts import verdict_line
 from toolnotary_cli.wording import called, counted
 from toolnotary_verifier.canonical import JsonValue, plain
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Aspect, Judgement, Verdict
+from toolnotary_verifier.verdict import Aspect, Verdict
 
 if TYPE_CHECKING:
     from toolnotary_verifier.moves import Signed
-    from toolnotary_verifier.pins import Pins
 
 # What some of each kind is called; a server has its instructions once.
 _NOUNS: Final = {
@@ -28,30 +27,36 @@ _NOUNS: Final = {
 }
 
 
-def change_lines(surface: Surface, judgement: Judgement, pins: "Pins") -> Iterator[str]:
+def change_lines(changes: Changes) -> Iterator[str]:
     """Every verdict that is not "as pinned", and what changed in the definitions it is about.
 
     Without the extra `review` (deepdiff), the whole new definitions are shown in place of their differences.
     """
-    for verdict in judgement.changes:
+    for verdict in changes.verdicts:
         yield verdict_line(verdict)
-        yield from _about_lines(verdict, surface)
-    new = _of_verdicts(judgement, surface)
-    old = {key: text for key, text in _pinned(judgement, pins) if key in new}
-    lost = [v for v in judgement.changes if v.pinned and v.live and (v.kind, v.name) not in old]
-    try:
+        yield from _about_lines(verdict, changes.surface)
+    if changes.review is None:
+        yield from definition_lines(changes.new.values())
+    else:
         from toolnotary_cli.drawing import review_lines
-        from toolnotary_verifier.review import review
 
-        changed = review(surface._replace(definitions=old, faults=()), surface._replace(definitions=new))
-        yield from review_lines(changed)
-    except ConfigurationError as error:
-        if error.code != "missing-extra":
-            raise
-        yield from definition_lines(new.values())
-    for verdict in lost:
+        yield from review_lines(changes.review)
+    for verdict in changes.lost:
         what = called(verdict.kind, verdict.name)
         yield f"the pinned text of {what} is not at hand: what changed is unknown"
+
+
+def question_lines(question: Question) -> Iterator[str]:
+    """All that a person is asked to accept, at a terminal."""
+    yield f"{shown(question.server)}: {question.launch}"
+    if question.seen is not None:
+        yield question.seen_on
+    yield from question.signed
+    changes = list(change_lines(question.changes))
+    yield from changes or ["no definition changes"]
+    yield from question.notes
+    yield from (styled(line, "warn") for line in question.warnings)
+    yield f"change set {question.change_set}"
 
 
 def _about_lines(verdict: Verdict, surface: Surface) -> Iterator[str]:
@@ -96,29 +101,3 @@ def signed_lines(signed: "Signed") -> Iterator[str]:
     yield f"issued    {time_text(predicate.issued_at)} (by the signer's clock)"
     for name in sorted(manifest.profiles):
         yield f"profile   {name}: {counted(len(manifest.profile(name)), 'definition')}"
-
-
-def _of_verdicts(judgement: Judgement, surface: Surface) -> dict[tuple[Kind, str], Definition]:
-    found = {}
-    for verdict in judgement.changes:
-        if isinstance(verdict.kind, Kind) and (verdict.kind, verdict.name) in surface.definitions:
-            key = (verdict.kind, verdict.name)
-            found[key] = surface.definitions[key]
-    return found
-
-
-def _pinned(judgement: Judgement, pins: "Pins") -> Iterator[tuple[tuple[Kind, str], Definition]]:
-    for verdict in judgement.changes:
-        text = _text(verdict, pins)
-        if text is not None:
-            yield text.key, text
-
-
-def _text(verdict: Verdict, pins: "Pins") -> Definition | None:
-    if verdict.pinned is None or not isinstance(verdict.kind, Kind):
-        return None
-    for profile in pins.profiles:
-        for one in profile.definitions.get((verdict.kind, verdict.name), ()):
-            if one.exact == verdict.pinned:
-                return one.text()
-    return None

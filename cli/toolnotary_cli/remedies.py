@@ -81,6 +81,7 @@ REMEDIES: Final = {
     "lockfile-conflict": "resolve the conflict in version control; both sides were pinned by somebody",
     "lockfile-version": "update toolnotary, or restore the file from version control",
     "lockfile-unreadable": _PERMISSIONS,
+    "seen-corrupt": "delete the file; nothing that counts is in it",
     "state-corrupt": _RESTORE,
     "state-unreadable": _PERMISSIONS,
     "object-missing": "commit .toolnotary/objects beside the lockfile, or pin again",

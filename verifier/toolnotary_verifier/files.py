@@ -34,15 +34,16 @@ def make_folder(folder: Path, *, is_private: bool) -> None:
 def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_private: bool = False) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
-    The permissions of an existing file are kept; a new one gets what the umask leaves. What is no file
-    (`/dev/null`, a named pipe) is written to as it is, and nothing takes its place.
+    The permissions of an existing file are kept; a new one gets what the umask leaves, or is its owner's
+    alone (mode 0600). What is no file (`/dev/null`, a named pipe) is written to as it is, and nothing takes
+    its place.
 
     Args:
         path: the file.
         content: its new content.
         is_link_kept: whether a symbolic link at `path` is followed, so that the file which it points to
             changes and the link stays; else the new file takes the place of the link.
-        is_private: whether missing folders are made for their owner alone.
+        is_private: whether a new file and missing folders are made for their owner alone.
 
     Raises:
         ConfigurationError: `file-not-writable`; the old file is as it was.
@@ -54,7 +55,7 @@ def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_pr
                 file.write(content)
             return
         make_folder(target.parent, is_private=is_private)
-        _replace(target, content)
+        _replace(target, content, 0o600 if is_private else 0o666)
     except OSError as error:
         raise unwritable(path, error, "what was there before is unchanged") from None
 
@@ -133,10 +134,10 @@ def _part(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, content: bytes, mode: int) -> None:
     part = _part(target)
     try:
-        with part.open("xb") as file:
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

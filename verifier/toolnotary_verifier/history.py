@@ -113,6 +113,16 @@ class History:
                 self.servers.add(event["server"])
         take(self, event)
 
+    def decided(self, server: str) -> tuple[object, ...]:
+        """All that was decided about a server, looks left out: equal to another one while nothing was."""
+        held = (
+            {place: frozenset(items) for place, items in table.items() if place[0] == server and items}
+            for table in (self.pins, self.taken_back, self.manifests)
+        )
+        said = (frozenset(table.get(server, ())) for table in (self.refused, self.withdrawn))
+        keys = dict(self.keys.get(server, {}))
+        return (*held, *said, keys, self.sequences.get(server), self.signers.get(server))
+
     def _accepted(self, event: JsonObject) -> None:
         place = (event["server"], Digest.from_text(event["launch"]))
         for row in array(event["pins"], "pins", code=CODE):

@@ -17,6 +17,7 @@ from toolnotary_verifier.escape import escape
 LOCKFILE: Final = "toolnotary.lock"
 POLICY: Final = "toolnotary.toml"
 STATE: Final = "state.jsonl"
+SEEN: Final = "seen"
 _POLICY: Final = "check --policy and TOOLNOTARY_POLICY; without them the files that are found count"
 _LOCKFILE: Final = "check --lockfile and TOOLNOTARY_LOCKFILE; toolnotary lock writes a new one"
 
@@ -37,6 +38,11 @@ def home() -> Path:
 def state_file() -> Path:
     """Where everything that this person saw, accepted and declined is recorded."""
     return home() / STATE
+
+
+def seen_folder() -> Path:
+    """Where the surfaces lie that guarded connections showed and that were not as pinned."""
+    return home() / SEEN
 
 
 def personal_policy() -> Path | None:

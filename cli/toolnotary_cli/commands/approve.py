@@ -16,6 +16,11 @@ from toolnotary_cli.trailing import TrailingCommand
 @click.option(
     "--digest", metavar="CHANGESET", help="Refuse anything but this set of changes, as check or run told it."
 )
+@click.option(
+    "--seen",
+    is_flag=True,
+    help="Review what a guarded connection of your host was shown last, and start nothing.",
+)
 @click.option("--start", is_flag=True, help="Start the command that the lockfile records without asking.")
 @click.option("--no-texts", is_flag=True, help="Keep the definitions' texts out of the lockfile's folder.")
 @options.lockfile
@@ -29,6 +34,7 @@ def command(
     source: str | None,
     argv: tuple[str, ...],
     digest: str | None,
+    seen: bool,
     start: bool,
     no_texts: bool,
     lockfile: Path | None,
@@ -45,14 +51,25 @@ def command(
 
     Exit code 0: accepted. 1: declined, or it cannot be accepted.
     """
+    from functools import partial
+
     from toolnotary_cli import source as sources
-    from toolnotary_cli.approving import Approving
+    from toolnotary_cli.approving import Approving, check_command
+    from toolnotary_cli.asking import AtTerminal
     from toolnotary_cli.opening import open_project, tell_file_too, tell_unaccepted
 
-    project = open_project(lockfile=lockfile, policy=policy, server=server)
-    tell_unaccepted(project.policy, output)
-    approving = Approving(project, server, output, digest=digest, texts=not no_texts)
     given = sources.one(source, argv, deciding=True) if source is not None or argv else None
+    if seen and (given is not None or start):
+        raise click.UsageError("--seen reviews what was seen: give no source beside it, and no --start")
+    reopen = partial(open_project, lockfile=lockfile, policy=policy, server=server)
+    project = reopen()
+    tell_unaccepted(project.policy, output)
+    asker = AtTerminal(check_command(server))
+    approving = Approving(
+        project, server, output, asker=asker, reopen=reopen, digest=digest, texts=not no_texts
+    )
+    if seen:
+        return approving.seen(registry=registry, offline=offline)
     if source is not None and isinstance(given, sources.Published):
         tell_file_too(source, output)
         return approving.version(given, registry=registry, offline=offline)

@@ -23,6 +23,7 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Reason
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.capture.source import Source
     from toolnotary_verifier.definition import Kind
     from toolnotary_verifier.guard.lookup import LookUp
     from toolnotary_verifier.launch import Launch
@@ -55,6 +56,7 @@ class Guard:
         otherwise: str,
         log: Callable[[str], Notes],
         refused: str,
+        source: "Callable[[], Source]",
     ) -> None:
         """See `of_command` and `of_url`.
 
@@ -65,8 +67,10 @@ class Guard:
             otherwise: what to call a server that nobody named or pinned.
             log: makes the log of a server by its name.
             refused: what did not happen to a server that is not the pinned one.
+            source: gives how it is started or reached with the secrets in it, of which nothing is kept.
         """
         name = settings.server or _pinned_name(project, launch)
+        self._launch, self._source = launch, source
         self.server = name or otherwise
         self.log = log(self.server)
         if line := torn(project.state):
@@ -80,7 +84,7 @@ class Guard:
             launch=partial(_still_needed, project, self.server),
         )
         self._refuse_other(pins, refused)
-        self._recorder = Recorder(project, launch, name, self.log)
+        self._recorder = Recorder(project, launch, name, self.log, keep=self._keep)
         if pins.unrecorded:
             self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
         self._recorder.remember(pins)
@@ -130,7 +134,14 @@ class Guard:
         project = settings.open()
         environment = os.environ if environment is None else environment
         launch = project.launch(argv, environment=environment, folder=folder or Path.cwd())
-        return cls(settings, project, launch, otherwise=Path(argv[0]).name, log=log, refused="started")
+
+        def source() -> "Source":
+            from toolnotary_verifier.capture.source import CommandSource  # where something is not as pinned
+
+            return CommandSource(argv=tuple(argv), environment=environment)
+
+        name = Path(argv[0]).name
+        return cls(settings, project, launch, otherwise=name, log=log, refused="started", source=source)
 
     @classmethod
     def of_url(cls, url: str, settings: Settings, *, log: Callable[[str], Notes]) -> Self:
@@ -144,7 +155,14 @@ class Guard:
 
         project = settings.open()
         launch = Launch.from_url(url)
-        return cls(settings, project, launch, otherwise=launch.display, log=log, refused="connected to")
+
+        def source() -> "Source":
+            from toolnotary_verifier.capture.source import UrlSource
+
+            return UrlSource(url=url)
+
+        name = launch.display
+        return cls(settings, project, launch, otherwise=name, log=log, refused="connected to", source=source)
 
     def gate(self) -> Gate:
         """A gate for a connection that was just opened."""
@@ -175,6 +193,11 @@ class Guard:
         judgement = decide(self.server, surface, self._in_force.pins, policy=self._in_force.policy)
         self._recorder.seen(surface, judgement)
         return judgement
+
+    def _keep(self, surface: Surface, judgement: Judgement) -> None:
+        from toolnotary_verifier.guard.keeping import keep
+
+        keep(self.server, self._launch, self._source, surface, judgement, log=self.log)
 
     def _refuse_other(self, pins: Pins, refused: str) -> None:
         """Refuse what is not the server that is pinned under the name.

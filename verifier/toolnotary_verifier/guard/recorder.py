@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded of a server while a connection to it is guarded, for `status` and `explain`."""
+"""What is recorded of a server while a connection to it is guarded.
 
+`status` and `explain` tell it, and `approve --seen` reviews it.
+"""
+
+import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.definition import Kind
@@ -38,13 +42,31 @@ class _Unlisted(NamedTuple):
 class Recorder:
     """Writes what one connection saw of a server; never from the threads that relay.
 
-    Attributes:
+    Args:
+        project: the files.
+        launch: how the server was started or reached.
+        server: the name that the user gave; None where the launch is to find it, and nothing is recorded.
         log: where people read what could not be recorded.
+        keep: keeps a surface that a person could accept (`keeping.keeper`).
+
+    Attributes:
+        log: as given.
         last: what is to be recorded, None before the first listing ended.
     """
 
-    def __init__(self, project: "Project", launch: "Launch", server: str | None, log: "Notes") -> None:
+    def __init__(
+        self,
+        project: "Project",
+        launch: "Launch",
+        server: str | None,
+        log: "Notes",
+        *,
+        keep: "Callable[[Surface, Judgement], None] | None" = None,
+    ) -> None:
         self.last: Judgement | _Unlisted | None = None
+        self._keep = keep
+        self._writing = threading.Lock()
+        self._surface: Surface | None = None
         self._recorded: Judgement | _Unlisted | None = None
         self._judged: Judgement | None = None
         self._failed: dict[Kind, _Unlisted] = {}
@@ -59,7 +81,7 @@ class Recorder:
         for kind in surface.inspected:
             self._failed.pop(kind, None)
         if Kind.TOOL in surface.inspected:
-            self._judged = judgement
+            self._judged, self._surface = judgement, surface
         self._conclude()
 
     def unlisted(self, held_to: "Callable[[], Digest]", kind: Kind, why: str) -> None:
@@ -89,7 +111,14 @@ class Recorder:
             self.log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
 
     def record(self) -> None:
-        """Record the last of it, if it is new; after many of them only that all is well no more."""
+        """Record the last of it, if it is new; after many of them only that all is well no more.
+
+        Who calls it at the end of a connection waits for what another thread is still recording.
+        """
+        with self._writing:
+            self._record()
+
+    def _record(self) -> None:
         last, before = self.last, self._recorded
         if last is None or last is before or self._server is None:
             return
@@ -100,8 +129,17 @@ class Recorder:
             look = last.look() if isinstance(last, _Unlisted) else Look.of(last)
             is_news = record_look(self._project, look, server=self._server, launch=self._launch)
             self._changes += is_news
+            self._keep_surface(last)
         except ToolnotaryError as error:
             self.log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
+
+    def _keep_surface(self, last: "Judgement | _Unlisted") -> None:
+        """Keep what was seen, where an approval could let it through, and nothing else was seen since."""
+        surface = self._surface
+        if self._keep is None or surface is None or last is not self._judged:
+            return
+        if last.objections and last.is_approvable:
+            self._keep(surface, last)
 
 
 def _is_verified(seen: Judgement | _Unlisted | None) -> bool:

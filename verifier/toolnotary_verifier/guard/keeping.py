@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps what a guarded connection showed and was not as pinned, for a review of exactly that."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from toolnotary_verifier.places import seen_folder
+from toolnotary_verifier.sightings import Sighting, Sightings
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.capture.source import Source
+    from toolnotary_verifier.guard.notes import Notes
+    from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.surface import Surface
+    from toolnotary_verifier.verdict import Judgement
+
+
+def keep(
+    server: str,
+    launch: "Launch",
+    source: "Callable[[], Source]",
+    surface: "Surface",
+    judgement: "Judgement",
+    *,
+    log: "Notes",
+) -> None:
+    """Keep one surface.
+
+    Args:
+        server: the name that the user gave.
+        launch: how the server was started or reached.
+        source: gives the same with its secrets, none of which may be in what is kept.
+        surface: what was shown.
+        judgement: what was decided about it.
+        log: where people read what is not kept.
+
+    Raises:
+        Refused: `secret-in-surface`.
+        ConfigurationError: `file-not-writable`.
+    """
+    from toolnotary_verifier.capture.concealed import Concealed
+
+    Concealed.of(source()).refuse_in(surface)
+    seen = Sighting(server, launch.digest, launch.display, "", judgement.change_set, surface)
+    if not Sightings(seen_folder()).keep(seen):
+        log.line("what the server shows is too large to be kept for a review")
