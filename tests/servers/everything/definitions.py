@@ -63,6 +63,7 @@ TOOLS: list[dict[str, Json]] = [
     _tool("test_list_roots", "Asks the client for its roots."),
     _tool("test_reconnection", "Closes the stream before it answers."),
     _tool("test_wait", "Answers when it is cancelled, and not before."),
+    _tool("test_waits_cancelled", "Says how many calls of test_wait were cancelled."),
     _tool("test_missing_capability", "Needs a client that can sample."),
     _tool("test_streaming_elicitation", "Reports progress, then needs to ask the user."),
     _tool("test_logging_tool", "Logs one line, where the request wants logs."),

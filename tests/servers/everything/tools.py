@@ -117,9 +117,20 @@ async def _reconnect(ctx: Any, _arguments: Json) -> Any:
     return said("Answered after the stream was closed.")
 
 
+_cancelled: list[Json] = []
+
+
 async def _wait(ctx: Any, _arguments: Json) -> Any:
-    await ctx.session.report_progress(0, 1)  # whoever cancels knows by this that the call has begun
-    await anyio.sleep_forever()
+    try:
+        await ctx.session.report_progress(0, 1)  # whoever cancels knows by this that the call has begun
+        await anyio.sleep_forever()
+    except anyio.get_cancelled_exc_class():
+        _cancelled.append(ctx.request_id)
+        raise
+
+
+async def _count_cancelled(_ctx: Any, _arguments: Json) -> Any:
+    return said(str(len(_cancelled)))
 
 
 async def _missing(ctx: Any, _arguments: Json) -> Any:
@@ -163,6 +174,7 @@ _TOOLS: dict[str, Callable[[Any, Json], Awaitable[Any]]] = {
     "test_list_roots": _roots,
     "test_reconnection": _reconnect,
     "test_wait": _wait,
+    "test_waits_cancelled": _count_cancelled,
     "test_missing_capability": _missing,
     "test_trigger_tool_change": _tools_changed,
     "test_trigger_prompt_change": _prompts_changed,
