@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.gate import Commands, Effects, Entry, Gate, Side
+from toolnotary_verifier.gate import Commands, Decision, Effects, Entry, Gate, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Action, Aspect, Judgement, Outcome, Reason, Verdict
@@ -81,15 +81,17 @@ class Bench:
         limits: Limits = DEFAULT_LIMITS,
         judge: Callable[[Surface], Judgement] | None = None,
         options: Sequence[str] = (),
+        every_call: bool = False,
     ) -> None:
         kinds = pinned if isinstance(pinned, Mapping) else {Kind.TOOL: pinned}
         judged = judge or judge_by(kinds, replace=replace)
         commands = Commands("acme/files", files=options)
-        self.gate = Gate(judged, server="acme/files", commands=commands, limits=limits)
+        self.gate = Gate(judged, server="acme/files", commands=commands, every_call=every_call, limits=limits)
         self.now = 1000.0
         self.host: list[bytes] = []  # what the host has read
         self.server: list[bytes] = []  # what the server has read
         self.log: list[Entry] = []
+        self.decisions: list[Decision] = []
         self.closed: str | None = None
         self.look_ups = 0  # how often the gate wanted something looked up
 
@@ -116,6 +118,7 @@ class Bench:
         self.host += effects.to_host
         self.server += effects.to_server
         self.log += effects.log
+        self.decisions += effects.decisions
         self.closed = effects.close or self.closed
         self.look_ups += effects.look_up
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import click
 
 from toolnotary_cli import exits
+from toolnotary_cli.auditing import Audit, act
 from toolnotary_cli.hosting import found_by_run, run_line
 from toolnotary_cli.looking import launch_needed
 from toolnotary_cli.output import Output, shown, styled
@@ -71,6 +72,7 @@ class Adding:
     ) -> None:
         self._project, self._output, self._options = project, output, options
         self._yes, self._digest, self._texts = yes, digest, texts
+        self._audit = Audit(project.policy.audit, output.note)
 
     def pin(self, wanted: Wanted) -> int:
         """Pin after a yes, or without one where policy names the signer; a no is remembered.
@@ -85,6 +87,7 @@ class Adding:
         from toolnotary_cli.prompt import confirm
 
         move, launch, change_set = wanted.move, wanted.launch, wanted.change_set
+        self._audit.expect()
         if self._digest not in (None, change_set):
             raise Refused(
                 "change-set-differs",
@@ -117,6 +120,7 @@ class Adding:
             otherwise=_without_terminal(wanted, before),
         ):
             self._project.state.append(history.declined(move.entry.server, change_set))
+            self._audit.write(act("declined", move.entry.server, launch, change_set=change_set))
             text = "declined: nothing was pinned"
             self._output.result(self._document(move, change_set, pinned=False), text)
             return exits.OBJECTION
@@ -124,6 +128,9 @@ class Adding:
         unless = (lambda known: bool(_earlier(known, wanted))) if self._yes else None
         moved = move.apply(self._project, texts=self._texts, unless=unless)
         _record(moved, wanted)
+        signer = move.entry.signer if self._yes and isinstance(move.entry, SignedEntry) else None
+        by = "user" if signer is None else f"signer {signer}"
+        self._audit.write(act("pinned", move.entry.server, launch, change_set=change_set, by=by))
         where = shown(str(self._project.lockfile_path), limit=300)
         text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
         self._output.result(self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)])

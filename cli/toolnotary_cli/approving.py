@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli import exits
 from toolnotary_cli.asking import Asker
+from toolnotary_cli.auditing import Audit, act
 from toolnotary_cli.changes import Changes, Question, changes_of
 from toolnotary_cli.looking import (
     Seen,
@@ -79,6 +80,7 @@ class Approving:
         self._asker, self._reopen = asker, reopen
         self._digest, self._texts = digest, texts
         self._check = check_command(server)
+        self._audit = Audit(project.policy.audit, output.note)
         self._grounds = Grounds.of(project, server)
 
     def live(self, given: Source | None, *, start: bool, registry: str | None, offline: bool) -> int:
@@ -143,10 +145,13 @@ class Approving:
         named = f"{version.server}@{version.version}"
         difference = command("diff", f"{self._project.lockfile_path}#{self._server}", named)
         judgement, move = proposal.judgement, proposal.move
+        self._audit.expect()
         question = self._question(judgement, move, launch, proposal.changes)
         if not self._agreed(question._replace(signed=proposal.signed), move, shown_by=difference):
+            self._write("declined", question, judgement, launch)
             return self._declined(judgement.change_set, _STAYS)
         self._applied(move)
+        self._write("approved", question, judgement, launch)
         return self._accepted(judgement, shown(named))
 
     def _look(self, given: Source | None, *, start: bool, offline: bool) -> tuple[Seen, Launch] | None:
@@ -182,13 +187,16 @@ class Approving:
         candidates = [one.verified for one in signed]
         judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)
         self._refuse_other(judgement)
+        self._audit.expect()
         move = accept(project, surface, judgement, launch=launch, candidates=signed)
         question = self._question(judgement, move, launch, changes_of(surface, judgement, pins))
         if not self._agreed(question._replace(seen=sighting), move, shown_by=self._check):
+            self._write("declined", question, judgement, launch)
             return self._declined(judgement.change_set, _STAYS)
         moved = self._applied(move)
         after = judge_for(moved, server=server, launch=launch)(surface)
         record_outcome(moved, after, server=server, launch=launch)
+        self._write("approved", question, judgement, launch)
         return self._accepted(judgement, f"{shown(server)}, in {shown(str(project.lockfile_path))}")
 
     def _entry(self) -> Entry:
@@ -245,6 +253,11 @@ class Approving:
         """
         self._grounds.expect(Grounds.of(self._reopen(), self._server))  # before an object is stored
         return move.apply(self._project, texts=self._texts, unless=self._grounds.unmoved(self._reopen))
+
+    def _write(self, event: str, question: Question, judgement: Judgement, launch: Launch) -> None:
+        """Take down what the person decided."""
+        change_set = question.change_set
+        self._audit.write(act(event, self._server, launch, change_set=change_set, judgement=judgement))
 
     def _accepted(self, judgement: Judgement, what: str) -> int:
         self._asker.concludes(f"Accepted: {what}")

@@ -38,12 +38,14 @@ def guard(
         InvalidInput: a file that is not valid.
     """
     guarded = Guard.of_command(argv, Settings(server, lockfile, policy, registry, offline), log=Log)
+    trail = guarded.trail()
     return Proxy(
         process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None),
         guarded.gate(),
         guarded.log,
         afterwards=guarded.record,
         unlisted=guarded.unlisted,
+        decided=trail.decided,
         look_up=guarded.look_up,
         changes=guarded.changes,
         lifeline=lifeline,

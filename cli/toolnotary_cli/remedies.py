@@ -87,6 +87,7 @@ REMEDIES: Final = {
     "object-missing": "commit .toolnotary/objects beside the lockfile, or pin again",
     "object-unreadable": _PERMISSIONS,
     "policy-key": "name the file of one public key in PEM, or put its text there",
+    "policy-personal": "take the line out of the project's file, and put it into your own if you want it",
     "policy-syntax": "mend that line; docs/reference/policy.md shows the form",
     "policy-too-lax": "leave the line out: the default is the least that is possible",
     "policy-unknown-key": "mend its name; docs/reference/policy.md lists all of them",

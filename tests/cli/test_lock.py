@@ -37,7 +37,8 @@ def test_a_no_pins_nothing_and_is_remembered(bench: Bench) -> None:
     assert "you declined exactly this before" not in session.shown
     state = open_project(lockfile=None, policy=None).state
     assert state.knows("files"), "it is no first sight any more"
-    assert bench.files == {**before, str(state.path): state.path.read_bytes()}
+    written = [state.path, *(state.path.with_name(name) for name in ("audit.jsonl", "audit.jsonl.lock"))]
+    assert bench.files == {**before, **{str(path): path.read_bytes() for path in written}}
     again = bench.at_terminal(*lock, answers=YES)
     assert (again.code, "you declined exactly this before" in again.shown) == (0, True), again.shown
 

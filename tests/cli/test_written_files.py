@@ -13,6 +13,8 @@ from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
 
 __all__ = ["bench"]
 
+AUDIT = ("audit.jsonl", "audit.jsonl.lock")
+
 
 def table() -> dict[str, tuple[str, set[str]]]:
     """What the page says: of each file, where it lies, and which commands write it."""
@@ -92,6 +94,7 @@ def test_every_file_that_a_command_writes_stands_in_the_table(bench: Bench) -> N
         ("lock", "state.jsonl"),
         ("approve", "toolnotary.lock"),
         ("revoke", "state.jsonl"),
+        ("revoke", "audit.jsonl"),
         ("registry", "registry.sqlite"),
     }
 
@@ -101,7 +104,8 @@ def test_texts_that_must_not_lie_in_the_repository_lie_in_the_personal_directory
     arguments = ["--no-texts", "--server", "files", "--", *bench.launch]
     assert bench.at_terminal("lock", *arguments, answers=YES).code == 0
     rows = {(path.startswith("personal/"), row_of(path)) for path in changed(before, written(bench))}
-    assert rows == {(False, "toolnotary.lock"), (True, ".toolnotary/objects/"), (True, "state.jsonl")}
+    mine = {(True, ".toolnotary/objects/"), (True, "state.jsonl"), *((True, name) for name in AUDIT)}
+    assert rows == {(False, "toolnotary.lock"), *mine}
 
 
 @pytest.mark.parametrize("variable", ["TOOLNOTARY_HOME", "XDG_DATA_HOME", "HOME"])
@@ -115,9 +119,9 @@ def test_the_personal_directory_is_where_the_page_says(
     monkeypatch.setenv(variable, str(folder))
     bench.pin()
     places = {"TOOLNOTARY_HOME": ".", "XDG_DATA_HOME": "toolnotary", "HOME": ".local/share/toolnotary"}
-    assert [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()] == [
-        Path(places[variable], "state.jsonl")
-    ]
+    assert {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()} == {
+        Path(places[variable], name) for name in ("state.jsonl", *AUDIT)
+    }
 
 
 OPENING = {

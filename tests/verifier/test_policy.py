@@ -8,6 +8,7 @@ import forge
 import pytest
 from conftest import ROOT
 
+from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
@@ -408,3 +409,61 @@ def test_a_project_is_held_to_the_same_bounds_as_a_person(files: Files) -> None:
     with pytest.raises(ConfigurationError) as caught:
         files.project("[verdicts]\nchanged = 'note'", accept_project=True)
     assert caught.value.code == "policy-too-lax"
+
+
+# The audit trail
+
+
+def test_what_a_personal_policy_says_of_the_audit_trail_holds(files: Files) -> None:
+    text = """[audit]
+enabled = false
+file = "logs/a.jsonl"
+calls = "all"
+max-bytes = 65536
+keep = 0
+required = true
+"""
+    rules = files.personal(text).audit
+    assert rules == AuditRules(
+        enabled=False,
+        file=files.folder / "logs" / "a.jsonl",
+        calls="all",
+        max_bytes=65536,
+        keep=0,
+        required=True,
+    )
+    assert not rules.every_call
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "enabled = 1",
+        "file = 7",
+        'file = ""',
+        'calls = "none"',
+        "max-bytes = 65535",
+        "max-bytes = true",
+        "keep = -1",
+        "keep = 1001",
+        'required = "yes"',
+    ],
+)
+def test_what_is_no_value_of_an_audit_option_is_an_error(files: Files, text: str) -> None:
+    assert code_of(files, f"[audit]\n{text}\n") == "policy-value"
+
+
+def test_an_audit_option_that_does_not_exist_is_an_error(files: Files) -> None:
+    assert code_of(files, "[audit]\nmax_bytes = 65536\n") == "policy-unknown-key"
+
+
+def test_a_project_asks_for_more_of_the_audit_trail(files: Files) -> None:
+    rules = files.project('[audit]\ncalls = "all"\nrequired = true\n', personal="[audit]\nkeep = 7\n").audit
+    assert rules == AuditRules(calls="all", required=True, keep=7)
+
+
+def test_a_project_neither_moves_nor_cuts_the_audit_trail(files: Files) -> None:
+    for text in ("enabled = false", "keep = 9", 'file = "x"', "required = false"):
+        with pytest.raises(ConfigurationError) as caught:
+            files.project(f"[audit]\n{text}\n", accept_project=True)
+        assert caught.value.code == "policy-personal"

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,8 @@ from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
 
 _LOCK_BYTE = 1 << 40
+_HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+_PAUSE = 0.005  # seconds between two attempts at a lock
 
 
 def make_folder(folder: Path, *, is_private: bool) -> None:
@@ -163,14 +165,23 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(file: BinaryIO) -> Iterator[None]:
-    """Hold `file` against every other process that locks it, for as long as the block runs."""
+def locked(file: BinaryIO, *, seconds: float | None = None) -> Iterator[None]:
+    """Hold `file` against every other process that locks it, for as long as the block runs.
+
+    Args:
+        file: an open file.
+        seconds: how long another one is waited for; None for ever, on POSIX.
+
+    Raises:
+        OSError: it was held by another one for so long.
+    """
     if sys.platform == "win32":
         import msvcrt
 
         # Locks are mandatory there: one byte far behind the end, so that readers are not in the way.
         file.seek(_LOCK_BYTE)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        wait = msvcrt.LK_LOCK if seconds is None else msvcrt.LK_NBLCK
+        _until(lambda: msvcrt.locking(file.fileno(), wait, 1), seconds)
         file.seek(0)
         try:
             yield
@@ -180,8 +191,27 @@ def locked(file: BinaryIO) -> Iterator[None]:
     else:
         import fcntl
 
-        fcntl.flock(file, fcntl.LOCK_EX)
+        wait = fcntl.LOCK_EX if seconds is None else fcntl.LOCK_EX | fcntl.LOCK_NB
+        _until(lambda: fcntl.flock(file, wait), seconds)
         try:
             yield
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _until(attempt: Callable[[], None], seconds: float | None) -> None:
+    """Repeat what fails while another process holds a lock, for so long."""
+    import time
+
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while True:
+        try:
+            attempt()
+        except OSError as error:
+            if deadline is None or error.errno not in _HELD:
+                raise
+            if time.monotonic() >= deadline:
+                raise OSError(error.errno, "another process holds it") from None
+            time.sleep(_PAUSE)
+        else:
+            return

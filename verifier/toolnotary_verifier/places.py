@@ -18,6 +18,7 @@ LOCKFILE: Final = "toolnotary.lock"
 POLICY: Final = "toolnotary.toml"
 STATE: Final = "state.jsonl"
 SEEN: Final = "seen"
+AUDIT: Final = "audit.jsonl"
 _POLICY: Final = "check --policy and TOOLNOTARY_POLICY; without them the files that are found count"
 _LOCKFILE: Final = "check --lockfile and TOOLNOTARY_LOCKFILE; toolnotary lock writes a new one"
 

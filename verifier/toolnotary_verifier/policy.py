@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
@@ -98,6 +99,7 @@ class Policy(NamedTuple):
         registry_url: where to look up manifests.
         revoked: digests of definitions and manifests that must not pass.
         limits: bounds on sizes, counts and times.
+        audit: where decisions are taken down, and which.
         unaccepted: values of the project's file that do not count, because the user accepted none of them.
     """
 
@@ -108,6 +110,7 @@ class Policy(NamedTuple):
     registry_url: str | None = None
     revoked: frozenset[Digest] = frozenset()
     limits: Limits = DEFAULT_LIMITS
+    audit: AuditRules = AuditRules()
     unaccepted: tuple[Value, ...] = ()
 
     @staticmethod
@@ -128,7 +131,7 @@ class Policy(NamedTuple):
 
         Raises:
             ConfigurationError: `policy-unreadable`, `policy-syntax`, `policy-unknown-key`, `policy-value`,
-                `policy-too-lax`, `policy-key`.
+                `policy-too-lax`, `policy-key`, `policy-personal`.
         """
         policy = Policy()
         if personal is None and project is None:
@@ -137,17 +140,18 @@ class Policy(NamedTuple):
 
         if personal is not None:
             own = PolicyFile(personal)
-            policy = own.restrict(own.grant(policy, None))
+            policy = own.restrict(own.grant(policy, None))._replace(audit=own.audit)
         if project is None:
             return policy
         shared = PolicyFile(project)
+        policy = policy._replace(audit=policy.audit.with_stricter(shared.shared_audit()))
         values = frozenset(Value(option, value) for option, value in accepted)
         return shared.restrict(shared.grant(policy, None if accept_project else values))
 
     def tightened(self, other: "Policy", *, server: str | None) -> "Policy":
         """This policy, stricter for one server wherever `other` is; what `other` loosens does not count.
 
-        Limits and registry stay those of this policy.
+        Limits, registry and audit trail stay those of this policy.
 
         Args:
             other: what the files say by now.

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolnotary_verifier.audit.rules import AUDIT_OPTIONS, AuditRules
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
@@ -21,6 +22,8 @@ _PATTERN = re.compile(r"[A-Za-z0-9._/*-]{1,200}")
 _PEM = re.compile(r"-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*")
 _MAX_POLICY_BYTES = 1 << 20
 _MAX_KEY_BYTES = 64 << 10
+# What a project's policy may say of the audit trail.
+_SHARED = {"calls": "all", "required": True, "enabled": True}
 
 
 class PolicyFile:
@@ -32,8 +35,11 @@ class PolicyFile:
         self._where = escape(str(path), limit=300)
         limits = {option.table for option in OPTIONS}
         self._known(
-            document, "", {"registry", "signers", "verdicts", "equivalences", "resources", "revoked", *limits}
+            document,
+            "",
+            {"audit", "registry", "signers", "verdicts", "equivalences", "resources", "revoked", *limits},
         )
+        self.audit = self._audit(self._table(document, "audit", AUDIT_OPTIONS))
         registry = self._table(document, "registry", ("url",))
         self.registry_url = self._url(registry.get("url"))
         self.signers = self._signers(document.get("signers", []))
@@ -108,6 +114,32 @@ class PolicyFile:
             revoked=policy.revoked | self.revoked,
             limits=policy.limits._replace(**smaller),
         )
+
+    def shared_audit(self) -> AuditRules:
+        """What a project's policy asks of the audit trail: more of it, and nothing else.
+
+        Raises:
+            ConfigurationError: `policy-personal`, if it says more.
+        """
+        for name, value in self._audit_table.items():
+            if _SHARED.get(name) != value:
+                raise self._fail(
+                    "policy-personal",
+                    f"audit.{name} = {_shown(value)} stands in a project's policy, which cannot say that",
+                )
+        return self.audit
+
+    def _audit(self, table: Mapping[str, object]) -> AuditRules:
+        self._audit_table = table
+        given: dict[str, Any] = {}
+        for name, value in table.items():
+            option = AUDIT_OPTIONS[name]
+            found = option.value(value, folder=self._path.parent)
+            if found is None:
+                expected = option.expected
+                raise self._fail("policy-value", f"audit.{name} is {_shown(value)}, expected {expected}")
+            given[option.field] = found
+        return AuditRules(**given)
 
     def _fail(self, code: str, message: str, remedy: str = "") -> ConfigurationError:
         return ConfigurationError(code, f"{self._where}: {message}", remedy=remedy)

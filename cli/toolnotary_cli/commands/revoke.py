@@ -27,11 +27,15 @@ def command(
     again with `approve` or `lock`. It only makes things stricter, so nobody is asked. A proxy that runs
     (`toolnotary run`) follows within two seconds.
     """
+    from toolnotary_cli.auditing import Audit, act
     from toolnotary_cli.opening import open_project
     from toolnotary_verifier.approval import withdraw
 
     project = open_project(lockfile=lockfile, policy=policy, server=server)
+    audit = Audit(project.policy.audit, output.note)
+    audit.expect()
     withdraw(project, server, name=tool)
+    audit.write(act("revoked", server, None, name=tool))
     what = shown(server) if tool is None else f"{shown(tool)} of {shown(server)}"
     output.result(
         {"schema": SCHEMA, "server": server, "tool": tool, "lockfile": str(project.lockfile_path)},

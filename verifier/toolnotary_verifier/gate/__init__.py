@@ -9,9 +9,10 @@ and answered with an error. If the gate itself fails, the connection closes.
 """
 
 from toolnotary_verifier.gate.commands import Commands
+from toolnotary_verifier.gate.decisions import Decision
 from toolnotary_verifier.gate.effects import Effects, Entry, Side
 from toolnotary_verifier.gate.exchanges import Exchange, Streams
 from toolnotary_verifier.gate.gate import Gate
 from toolnotary_verifier.gate.judging import Judge
 
-__all__ = ["Commands", "Effects", "Entry", "Exchange", "Gate", "Judge", "Side", "Streams"]
+__all__ = ["Commands", "Decision", "Effects", "Entry", "Exchange", "Gate", "Judge", "Side", "Streams"]

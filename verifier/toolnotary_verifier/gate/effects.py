@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.gate.decisions import Decision
 from toolnotary_verifier.gate.exchanges import Exchange
 
 _SHOWN = 2000  # the command that stands at the end must not be cut off
@@ -39,13 +40,24 @@ class Effects:
         to_host: frames to write to the host.
         to_server: frames to write to the server.
         log: lines for people.
+        decisions: what was decided, for programs: an audit trail takes them down before anything goes on.
         look_up: whether to ask, elsewhere and without waiting for it, who signed what the server shows; the
             answer is a judge for `Gate.repin`. Not again before that.
         unlisted: lists that could not be had, and why, behind "tool listing"; nothing of them passes.
         close: why the connection must be closed, None while it goes on.
     """
 
-    __slots__ = ("close", "exchange", "log", "look_up", "others", "to_host", "to_server", "unlisted")
+    __slots__ = (
+        "close",
+        "decisions",
+        "exchange",
+        "log",
+        "look_up",
+        "others",
+        "to_host",
+        "to_server",
+        "unlisted",
+    )
 
     def __init__(self, exchange: Exchange = None, *, close: str | None = None) -> None:
         self.exchange = exchange
@@ -53,6 +65,7 @@ class Effects:
         self.to_host: list[bytes] = []
         self.to_server: list[bytes] = []
         self.log: list[Entry] = []
+        self.decisions: list[Decision] = []
         self.look_up = False
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close

@@ -35,6 +35,7 @@ class Gate:
         commands: Commands | None = None,
         streams: Streams = Streams.ONE,
         report: Report | None = None,
+        every_call: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """A gate for a connection that has just been opened.
@@ -46,13 +47,15 @@ class Gate:
             commands: what people and models are told to run; None where the name is all that it takes.
             streams: whether requests have exchanges of their own, and whose the ids of hosts are.
             report: what people were told already, where other gates tell of the same server.
+            every_call: whether each call that passes is a decision to be recorded, which costs a parse; else
+                those alone that no pin lets through.
             limits: bounds on everything that host and server decide the size of.
         """
         self._views = Views(limits)
         told = commands or Commands(server)
         report = report or Report(told)
         placing = Placing(streams)
-        self._judging = Judging(judge, report, limits=limits)
+        self._judging = Judging(judge, report, every_call=every_call, limits=limits)
         self._verification = Verification(self._judging, report, told, placing=placing, limits=limits)
         self._host = HostSide(self._verification, self._views, server=server, limits=limits)
         self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
@@ -156,8 +159,12 @@ class Gate:
         """Whether requests of the host wait here for an answer of the server."""
         return self._verification.waiting.held > 0
 
-    def _break(self, error: Exception) -> Effects:
+    def close(self) -> None:
+        """Let nothing pass any more: what it decides cannot be taken down where it has to be."""
         self._is_closed = self._host.is_closed = self._server.is_closed = True
+
+    def _break(self, error: Exception) -> Effects:
+        self.close()
         effects = Effects(close=f"the gate failed: {type(error).__name__}")
         effects.note(
             "gate-failed", f"the gate failed and closes the connection: {type(error).__name__}: {error}"

@@ -150,7 +150,8 @@ class HostSide:
             return refused(message, INTERNAL_ERROR, _TOO_MANY)
         record = view.record(kind)
         is_current = self._verification.is_current(record, turn.now)
-        if name is not None and is_current and record.snapshot is not None and name in record.snapshot.names:
+        shown = record.snapshot if is_current else None
+        if shown is not None and name in shown.names and name not in shown.traced:
             return None
         cursor = params.get("cursor")
         held = Held(
@@ -163,6 +164,7 @@ class HostSide:
             line=line,
             ticket=0,
             exchange=turn.exchange,
+            since=turn.now,
         )
         if is_current and (name is not None or cursor is not None):
             self._verification.waiting.settle(record, held, turn.effects)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
 from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.gate.decisions import judged, traced_of
 from toolnotary_verifier.gate.effects import Effects
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.snapshot import Snapshot
@@ -20,8 +21,9 @@ Judge = Callable[[Surface], Judgement]
 class Judging:
     """The judge of a connection, and what it said last."""
 
-    def __init__(self, judge: Judge, report: Report, *, limits: Limits) -> None:
+    def __init__(self, judge: Judge, report: Report, *, every_call: bool = False, limits: Limits) -> None:
         self._judge = judge
+        self._every_call = every_call
         self._report = report
         self._limits = limits
         self._is_looking_up = False
@@ -44,7 +46,7 @@ class Judging:
             limits=self._limits,
             parsed=True,
         )
-        view.judgement = None
+        before, view.judgement = view.judgement, None
         was_fresh = {kind: view.records[kind].fresh for kind in listed}
         for kind in listed:
             view.records[kind].fresh = False  # in case that the judge raises
@@ -55,8 +57,10 @@ class Judging:
             record = view.records[kind]
             record.fresh = was_fresh[kind]
             passing = list(_in_order(kind, entries, judgement))
-            if self._show(record, passing, is_final=is_final):
+            traced = traced_of(passing, every_call=self._every_call)
+            if self._show(record, passing, traced, is_final=is_final):
                 changed.append(kind)
+        effects.decisions += judged(judgement, before, protocol=view.protocol)
         self._report.judged(judgement, effects)
         return changed
 
@@ -89,14 +93,20 @@ class Judging:
             self._is_looking_up = effects.look_up = True
         return is_pending
 
-    def _show(self, record: Record, passing: list[Definition], *, is_final: bool) -> bool:
+    def _show(
+        self, record: Record, passing: list[Definition], traced: frozenset[str], *, is_final: bool
+    ) -> bool:
         """Have a list show what passes; whether that is something else than before."""
         before = record.snapshot
         is_changed = before is None or before.definitions != passing
-        if before is None or is_changed or before.is_final is not is_final:
-            first_page, limits = record.first_page, self._limits
+        if before is None or is_changed or (before.is_final, before.traced) != (is_final, traced):
             record.snapshot = Snapshot(
-                record.kind, passing, first_page=first_page, is_final=is_final, limits=limits
+                record.kind,
+                passing,
+                first_page=record.first_page,
+                is_final=is_final,
+                traced=traced,
+                limits=self._limits,
             )
         return is_changed
 

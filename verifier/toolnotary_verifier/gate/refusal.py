@@ -28,6 +28,7 @@ class Held(NamedTuple):
         line: the request, to be forwarded as it is.
         ticket: the number of the listing after which it is answered.
         exchange: where it came, and is answered.
+        since: when it came, in seconds of the clock that the gate is fed.
     """
 
     id: JsonValue
@@ -39,6 +40,7 @@ class Held(NamedTuple):
     line: bytes
     ticket: int
     exchange: Exchange = None
+    since: float = 0.0
 
 
 def refuse(request: Held, commands: Commands, why: str) -> bytes:

@@ -2,7 +2,7 @@
 """Verified definitions of one kind, ready to be handed out page by page."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue, serialize
 from toolnotary_verifier.definition import Definition, Kind
@@ -20,7 +20,8 @@ class Snapshot:
         kind: which list.
         definitions: what is in it, in order.
         names: the names that may be called.
-        spelled: those that stand in JSON as they are, in UTF-8.
+        traced: those whose every call is a decision to be recorded.
+        spelled: those of the others that stand in JSON as they are, in UTF-8.
         pages: the definitions as JSON arrays, each within the limit of a page.
         is_final: whether nothing is being looked up that may change it soon.
     """
@@ -32,12 +33,15 @@ class Snapshot:
         *,
         first_page: JsonObject,
         is_final: bool = True,
+        traced: Collection[str] = (),
         limits: Limits,
     ) -> None:
         self.kind = kind
         self.definitions = list(definitions)
         self.names = frozenset(definition.name for definition in definitions)
-        self.spelled = frozenset(name.encode("utf-8") for name in self.names if not {*name} & {*_ESCAPED})
+        self.traced = frozenset(traced)
+        plain = (name for name in self.names - self.traced if not {*name} & {*_ESCAPED})
+        self.spelled = frozenset(name.encode("utf-8") for name in plain)
         self.pages = list(
             _pages([serialize(definition.value) for definition in definitions], limits.page_bytes)
         )

@@ -9,6 +9,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.snapshot import Snapshot
+from toolnotary_verifier.jsonrpc import META_VERSION
 from toolnotary_verifier.listing import Listing
 from toolnotary_verifier.surface import NOTHING
 from toolnotary_verifier.verdict import Judgement
@@ -137,6 +138,12 @@ class View:
             if kind is Kind.TOOL:
                 self.tools = record
         return record
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol revision that was agreed on; None where nobody said one yet."""
+        said = self.about.protocol_version if self.meta is None else self.meta.get(META_VERSION)
+        return said if isinstance(said, str) else None
 
     @property
     def is_busy(self) -> bool:

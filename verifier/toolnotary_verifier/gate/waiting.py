@@ -3,6 +3,7 @@
 
 from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonValue, serialize
 from toolnotary_verifier.gate.commands import Commands
+from toolnotary_verifier.gate.decisions import allowed, refused
 from toolnotary_verifier.gate.effects import Effects
 from toolnotary_verifier.gate.exchanges import Exchange, Place, Placing
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, Held, refuse
@@ -52,6 +53,7 @@ class Waiting:
                 refusal = refuse(held, self._commands, "came while too many requests waited")
                 effects.of(held.exchange).to_host.append(refusal)
             effects.note("too-many-waiting", "a request was refused: too many wait for a verification")
+            effects.decisions.append(refused(held, record, None, "too-many-waiting"))
             return False
         kept = held._replace(ticket=ticket)
         record.waiting.append(kept)
@@ -108,9 +110,14 @@ class Waiting:
                 return
             if held.name in record.snapshot.names:
                 here.to_server.append(held.line)
+                if held.name in record.snapshot.traced:
+                    effects.decisions.append(allowed(held, record))
                 return
         verdict = None if failure else objection_to(record.view.judgement, held.kind, held.name or "")
         why = failure or why_withheld(verdict)
+        effects.decisions.append(
+            refused(held, record, verdict, "listing-failed" if failure else "not-listed")
+        )
         if held.key:
             here.to_host.append(refuse(held, self._commands, why))
         if held.name is not None:

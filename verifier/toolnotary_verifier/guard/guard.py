@@ -15,6 +15,7 @@ from toolnotary_verifier.gate import Commands, Gate, Judge
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
+from toolnotary_verifier.guard.trail import Trail
 from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
@@ -84,6 +85,11 @@ class Guard:
             launch=partial(_still_needed, project, self.server),
         )
         self._refuse_other(pins, refused)
+        self._audit = project.policy.audit
+        if self._audit.required:
+            from toolnotary_verifier.audit.opening import expect
+
+            expect(self._audit)
         self._recorder = Recorder(project, launch, name, self.log, keep=self._keep)
         if pins.unrecorded:
             self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
@@ -98,6 +104,7 @@ class Guard:
             tell=lambda line: self.log.note("files", line),
         )
         self.limits = project.policy.limits
+        self._trail: Trail | None = None
         self._asking: LookUp | None = None
         if name is not None and not settings.offline and _may_be_offered(project, name, pins):
             self._asking = self._registry(settings, name, launch)
@@ -128,7 +135,7 @@ class Guard:
             Refused: `identity`, where it is not what is pinned under its name; or what keeps a signed entry
                 from counting.
             CannotTell: `object-missing`.
-            ConfigurationError: `server-ambiguous`, or a file that cannot be read.
+            ConfigurationError: `server-ambiguous`, `audit-not-writable`, or a file that cannot be read.
             InvalidInput: `launch-empty`, or a file that is not valid.
         """
         project = settings.open()
@@ -167,7 +174,29 @@ class Guard:
     def gate(self) -> Gate:
         """A gate for a connection that was just opened."""
         judge = self._asking.judge() if self._asking else self._judge
-        return Gate(judge, server=self.server, commands=self._commands, limits=self.limits)
+        return Gate(
+            judge,
+            server=self.server,
+            commands=self._commands,
+            every_call=self._audit.every_call,
+            limits=self.limits,
+        )
+
+    def trail(self, *, inspection: str = "wire") -> Trail:
+        """What takes down the decisions of one connection, its gates' and ours.
+
+        Args:
+            inspection: `wire` where the gate is fed bytes as they came, `parsed` where an SDK parsed them.
+        """
+        trail = Trail(
+            self._audit,
+            server=self.server,
+            launch=self._launch.digest,
+            inspection=inspection,
+            tell=lambda line: self.log.note("audit", line),
+        )
+        self._trail = self._trail or trail
+        return trail
 
     def unlisted(self, kind: "Kind", why: str) -> None:
         """Take note of a list that could not be had (`Effects.unlisted`): quick, in order with judgements."""
@@ -227,7 +256,12 @@ class Guard:
             registry=url,
             log=self.log,
             seen=self._recorder.seen,
+            pinned=self._pinned,
         )
+
+    def _pinned(self, signer: str, manifest: str) -> None:
+        """Take down that a signature moved the pin, once for all connections."""
+        (self._trail or self.trail()).event("pinned", by=f"signer {signer}", pinned=manifest)
 
 
 def _may_be_offered(project: Project, server: str, pins: Pins) -> bool:

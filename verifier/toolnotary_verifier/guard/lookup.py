@@ -58,6 +58,7 @@ class LookUp:
         registry: str,
         log: "Notes",
         seen: Callable[[Surface, Judgement], None],
+        pinned: Callable[[str, str], None] = lambda _signer, _manifest: None,
     ) -> None:
         """Nothing is opened or asked yet.
 
@@ -69,6 +70,7 @@ class LookUp:
             registry: its base URL.
             log: where people read what was found.
             seen: told every judgement, as it is without a look-up that is still under way.
+            pinned: told the signer and the manifest of every pin that came of it.
         """
         self._server = server
         self._launch = launch
@@ -77,6 +79,7 @@ class LookUp:
         self._registry = registry
         self._log = log
         self._seen = seen
+        self._pinned = pinned
         self._offered: tuple[Signed, ...] = ()
         self._asking = threading.Lock()
         self._asked: set[Digest] = set()
@@ -206,6 +209,7 @@ class LookUp:
         move = pin_signed(project, signed, launch=self._launch)
         move.apply(project, unless=meanwhile)
         manifest, signer = signed.verified.manifest, signed.verified.signer.identity
+        self._pinned(signer, manifest.digest)
         self._log.note(
             "pinned",
             f"pinned to version {manifest.version}, sequence {signed.verified.sequence}, by {signer}",

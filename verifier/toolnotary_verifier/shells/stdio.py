@@ -54,6 +54,7 @@ class Proxy:
         *,
         afterwards: Callable[[], None] = lambda: None,
         unlisted: Callable[[Kind, str], None] = lambda _kind, _why: None,
+        decided: Callable[[Effects], bool] = lambda _effects: True,
         look_up: Callable[[], Iterator[Judge]] | None = None,
         changes: Callable[[], Iterator[None]] | None = None,
         lifeline: int | None = None,
@@ -68,6 +69,8 @@ class Proxy:
             afterwards: called, by neither of the threads that relay, after the gate had something to say.
             unlisted: told which list could not be had, and why (`Effects.unlisted`); in order with what the
                 judge is asked, and so quick.
+            decided: told everything that the gate did, before any of it goes on (`trail`); where it answers
+                False, nothing goes on any more.
             look_up: where the judge may say `pending`: called in a thread of its own when the gate asks, it
                 gives the judges that decide from then on, one after the other.
             changes: called in a thread of its own from the start; whenever it gives something, what the judge
@@ -80,6 +83,7 @@ class Proxy:
         self._log = log
         self._afterwards = afterwards
         self._unlisted = unlisted
+        self._decided = decided
         self._look_up = look_up
         self._changes = changes
         self._lifeline = lifeline
@@ -164,6 +168,10 @@ class Proxy:
         """Put everything in its place, in order; nothing is written yet."""
         if effects is None:
             ahead.put(frame)
+            return
+        if not self._decided(effects):
+            self._gate.close()
+            self._ending.tell("failed", GATE_FAILED)
             return
         for kind, why in effects.unlisted:
             self._unlisted(kind, why)
