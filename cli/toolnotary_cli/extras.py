@@ -9,6 +9,7 @@ from toolnotary_verifier.errors import ConfigurationError
 # What the import of each extra brings, by top-level module: any other module that is missing is a defect.
 _MODULES = {
     "fast": {"jiter", "orjson"},
+    "gateway": {"httptools", "uvicorn"},
     "registry": {
         "toolnotary_registry_api",
         "fastapi",

@@ -52,6 +52,7 @@ COMMANDS = {
     "revoke": "Withdraw the pins of a server.",
     "status": "List every pinned server and the state it was last seen in.",
     "run": "Start a server behind the gate (stdio).",
+    "gateway": "Stand before servers that speak HTTP, behind the gate.",
     "serve": "Run a registry.",
     "registry": "Administer a registry.",
     "explain": "Say why a server or a tool is in its state. Reads only.",

@@ -73,6 +73,13 @@ lockfile: Decorator = click.option(
 offline: Decorator = click.option(
     "--offline", is_flag=True, help="Open no socket: judge from what is at hand."
 )
+header: Decorator = click.option(
+    "--header",
+    "headers",
+    metavar="NAME=VARIABLE",
+    multiple=True,
+    help="Send this header to a URL, with the value of an environment variable.",
+)
 ca_file: Decorator = click.option(
     "--ca-file",
     metavar="FILE",

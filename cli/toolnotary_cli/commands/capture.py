@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary capture`: what a server says of itself, as a manifest that can be signed."""
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 from toolnotary_cli import completion, exits, options
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.trailing import TrailingCommand
+from toolnotary_cli.variables import headers_of, variable
 from toolnotary_cli.wording import called, counted
 
 if TYPE_CHECKING:
@@ -52,13 +52,7 @@ _SECONDS = click.FloatRange(min=0.1, max=3600)
     multiple=True,
     help="Hand this variable to the server although CI tokens and our own variables are held back.",
 )
-@click.option(
-    "--header",
-    "headers",
-    metavar="NAME=VARIABLE",
-    multiple=True,
-    help="Send this header to a URL, with the value of an environment variable.",
-)
+@options.header
 @options.ca_file
 @click.option(
     "--start-timeout",
@@ -139,27 +133,13 @@ def _source(
         if headers or ca_file:
             raise click.UsageError("--header and --ca-file are for a URL, not for a command")
         for name in sorted(handed):
-            _variable("--env", name)
+            variable("--env", name)
         return CommandSource(argv=given.argv, handed=handed, contained=True)
     if isinstance(given, Url):
         if handed:
             raise click.UsageError("--env is for a command, not for a URL")
-        return UrlSource(url=given.url, headers=dict(_header(text) for text in headers), ca_file=ca_file)
+        return UrlSource(url=given.url, headers=headers_of(headers), ca_file=ca_file)
     raise ConfigurationError("source", "only a live server can be captured", remedy=_EXPECTED)
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, equals, variable = text.partition("=")
-    if not equals or not name or not variable:
-        raise click.UsageError("--header expects NAME=VARIABLE: a secret on a command line is seen by others")
-    return name, _variable("--header", variable)
-
-
-def _variable(option: str, name: str) -> str:
-    value = os.environ.get(name)
-    if value is None:
-        raise click.UsageError(f"{option}: there is no environment variable {shown(name)}")
-    return value
 
 
 def _document(found: "Capture", manifest: "UnnamedManifest | None", out: Path) -> "JsonObject":

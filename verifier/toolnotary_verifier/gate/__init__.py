@@ -14,5 +14,17 @@ from toolnotary_verifier.gate.effects import Effects, Entry, Side
 from toolnotary_verifier.gate.exchanges import Exchange, Streams
 from toolnotary_verifier.gate.gate import Gate
 from toolnotary_verifier.gate.judging import Judge
+from toolnotary_verifier.gate.report import Report
 
-__all__ = ["Commands", "Decision", "Effects", "Entry", "Exchange", "Gate", "Judge", "Side", "Streams"]
+__all__ = [
+    "Commands",
+    "Decision",
+    "Effects",
+    "Entry",
+    "Exchange",
+    "Gate",
+    "Judge",
+    "Report",
+    "Side",
+    "Streams",
+]

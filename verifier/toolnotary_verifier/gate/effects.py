@@ -79,6 +79,10 @@ class Effects:
             found = self.others[exchange] = Effects(exchange)
         return found
 
+    def drop(self, why: str) -> None:
+        """Let nothing of it go on, and close the connection."""
+        self.to_host, self.to_server, self.others, self.close = [], [], {}, why
+
     def note(self, code: str, text: str) -> None:
         """Add a line for people; text from the server in it is escaped already.
 

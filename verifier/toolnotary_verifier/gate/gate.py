@@ -154,6 +154,10 @@ class Gate:
         """Whether a request of this exchange waits here for a verification."""
         return self._verification.waiting.holds(exchange)
 
+    def awaits(self, exchange: str) -> bool:
+        """Whether a request of our own, named by its exchange, waits for its answer."""
+        return exchange in self._verification.under_way
+
     @property
     def is_waiting(self) -> bool:
         """Whether requests of the host wait here for an answer of the server."""

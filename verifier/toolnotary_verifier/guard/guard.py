@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.gate import Commands, Gate, Judge
+from toolnotary_verifier.gate import Commands, Gate, Judge, Report, Streams
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
@@ -84,6 +84,7 @@ class Guard:
             settings.to_registry,
             launch=partial(_still_needed, project, self.server),
         )
+        self._report = Report(self._commands)  # all gates tell the same thing once
         self._refuse_other(pins, refused)
         self._audit = project.policy.audit
         if self._audit.required:
@@ -171,13 +172,15 @@ class Guard:
         name = launch.display
         return cls(settings, project, launch, otherwise=name, log=log, refused="connected to", source=source)
 
-    def gate(self) -> Gate:
-        """A gate for a connection that was just opened."""
+    def gate(self, streams: Streams = Streams.ONE) -> Gate:
+        """A gate for a connection that was just opened, or for hosts that share streams so."""
         judge = self._asking.judge() if self._asking else self._judge
         return Gate(
             judge,
             server=self.server,
             commands=self._commands,
+            streams=streams,
+            report=self._report,
             every_call=self._audit.every_call,
             limits=self.limits,
         )

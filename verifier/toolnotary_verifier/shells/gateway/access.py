@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may speak to the gateway: no page of a foreign site in a browser on this machine (MCP, transports).
+
+A browser tells where a page came from (`Origin`), and a name that was led to this machine stands in `Host`.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from toolnotary_verifier.shells.http.message import Header
+
+_HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\[\]:/@?#\s]+)(?::([0-9]{1,5}))?")
+
+
+class Access:
+    """Hosts and origins that are let in: those of this machine, and those that were named."""
+
+    def __init__(self, hosts: Iterable[str] = (), *, origins: Iterable[str] = ()) -> None:
+        """The ones named.
+
+        Args:
+            hosts: names, with or without a port, under which the gateway is reached.
+            origins: of pages that may use it, such as `https://app.acme.example`.
+        """
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = frozenset(origin.lower() for origin in origins)
+
+    def refuses(self, headers: Sequence[Header]) -> str:
+        """Why a request is not let in; empty if it is."""
+        hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or not self._is_host(hosts[0]):
+            return "host"
+        for name, value in headers:
+            if name == b"origin" and not self._is_origin(value.decode("latin-1").lower()):
+                return "origin"
+        return ""
+
+    def _is_host(self, host: str) -> bool:
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        return host in self._hosts or found[1] in self._hosts or _is_this_machine(found[1].strip("[]"))
+
+    def _is_origin(self, origin: str) -> bool:
+        if origin in self._origins:
+            return True
+        try:
+            parts = urlsplit(origin)
+            return parts.scheme in ("http", "https") and _is_this_machine(parts.hostname or "")
+        except ValueError:
+            return False
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):  # RFC 6761, section 6.3
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

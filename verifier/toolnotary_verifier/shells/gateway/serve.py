@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process that stands before one server or several until it is told to stop."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+import uvicorn
+
+from toolnotary_verifier.capture.source import UrlSource
+from toolnotary_verifier.guard import Guard
+from toolnotary_verifier.listening import listen, url_of
+from toolnotary_verifier.shells.gateway.access import Access
+from toolnotary_verifier.shells.gateway.app import Gateway, Respond
+from toolnotary_verifier.shells.gateway.upstream import Upstream
+from toolnotary_verifier.shells.http.service import Service
+
+_GRACE_SECONDS: Final = 5
+_KEEP_ALIVE_SECONDS: Final = 75
+
+
+class Guarded(NamedTuple):
+    """One server of a gateway: its guard, and how it is reached."""
+
+    guard: Guard
+    source: UrlSource
+
+
+def serve(
+    servers: Mapping[str, Guarded],
+    *,
+    host: str,
+    port: int,
+    allow_remote: bool = False,
+    access: Access,
+    announce: Callable[[str], None],
+) -> None:
+    """Serve until SIGTERM or Ctrl-C.
+
+    Args:
+        servers: by the path under which each is reached.
+        host: name or address to listen on.
+        port: TCP port; 0 takes a free one.
+        allow_remote: whether an address other than loopback is accepted; the gateway speaks plain HTTP.
+        access: who is let in.
+        announce: is given the URL of the gateway, without a path, once connections are accepted.
+
+    Raises:
+        ConfigurationError: `not-loopback`, `cannot-listen`, `url`, `ca-file`, `proxy`, `header`,
+            `insecure-url`.
+        KeyboardInterrupt: after Ctrl-C, once all has ended.
+    """
+    upstreams = {path: Upstream(guarded.source) for path, guarded in servers.items()}
+    with listen(host, port, allow_remote=allow_remote) as listener:
+
+        async def work() -> None:
+            async with contextlib.AsyncExitStack() as stack:
+                routes: dict[str, Respond] = {}
+                for path, upstream in upstreams.items():
+                    stack.callback(upstream.close)
+                    service = Service(servers[path].guard, upstream.send)
+                    await stack.enter_async_context(service.running())
+                    routes[path] = service.front.respond
+                await _serve(Gateway(routes, access=access), listener, announce)
+
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(work())
+
+
+async def _serve(application: Gateway, listener: socket.socket, announce: Callable[[str], None]) -> None:
+    config = uvicorn.Config(
+        application,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    await _Server(config, lambda: announce(url_of(listener))).serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._started()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's, where it is installed: it is not made for Windows."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

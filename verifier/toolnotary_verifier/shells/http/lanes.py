@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which gate stands before a request: one for each session, and one for all hosts that look alike without.
+
+What is verified belongs to whoever listed it: lists vary with the caller's authorization (MCP 2026-07-28,
+tools). Every header that may tell one caller from another therefore tells two lanes apart.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from toolnotary_verifier.gate import Streams
+from toolnotary_verifier.shells.http.lane import Lane
+from toolnotary_verifier.shells.http.message import HOP_BY_HOP, Header, Request, header
+
+SESSION: Final = b"mcp-session-id"
+# What says nothing of the caller: of one message, of the connection, or of who traces it.
+_OF_ONE_MESSAGE: Final = HOP_BY_HOP | {
+    b"accept",
+    b"accept-encoding",
+    b"baggage",
+    b"cache-control",
+    b"content-length",
+    b"content-type",
+    b"date",
+    b"expect",
+    b"host",
+    b"last-event-id",
+    b"mcp-method",
+    b"mcp-name",
+    b"pragma",
+    b"traceparent",
+    b"tracestate",
+    b"x-correlation-id",
+    b"x-request-id",
+    SESSION,
+}
+_ARGUMENT: Final = b"mcp-param-"
+_INITIALIZE: Final = b'"initialize"'
+_IDLE: Final = 3600.0  # seconds
+_Key = tuple[bytes | None, tuple[Header, ...]]
+
+
+class Lanes:
+    """The lanes of one upstream, least recently used first; what nobody uses is forgotten."""
+
+    def __init__(self, begin: Callable[[Streams], Lane], *, most: int = 256) -> None:
+        """No lane yet.
+
+        Args:
+            begin: makes a lane.
+            most: how many are kept that nobody uses; one that is forgotten verifies anew.
+        """
+        self._begin = begin
+        self._most = most
+        self._lanes: dict[_Key, Lane] = {}
+
+    def all(self) -> list[Lane]:
+        """Every lane that may still be used."""
+        return list(self._lanes.values())
+
+    def of(self, request: Request) -> Lane:
+        """The lane of a request; a new one for a handshake, which may open a session."""
+        key = _key(request.headers)
+        if key[0] is None and _INITIALIZE in request.body:
+            return self._begin(Streams.SESSION)
+        lane = self._lanes.pop(key, None)
+        if lane is None:
+            self._forget()
+            lane = self._begin(Streams.SHARED if key[0] is None else Streams.SESSION)
+        lane.used = time.monotonic()
+        self._lanes[key] = lane
+        return lane
+
+    def bind(self, lane: Lane, session: bytes, request: Request) -> None:
+        """The session that a server opened in answer to this request has this lane."""
+        _, caller = _key(request.headers)
+        self._forget()
+        self._lanes[session, caller] = lane
+
+    def drop(self, lane: Lane) -> None:
+        """Forget a lane that has ended."""
+        for key, known in list(self._lanes.items()):
+            if known is lane:
+                del self._lanes[key]
+
+    def _forget(self) -> None:
+        """Make room: lanes without an open exchange go that were not used for long, or are too many."""
+        old = time.monotonic() - _IDLE
+        for key, lane in list(self._lanes.items()):
+            if len(self._lanes) < self._most and lane.used > old:
+                return
+            if not lane.inboxes:
+                lane.rest()
+                del self._lanes[key]
+
+
+def _key(headers: Sequence[Header]) -> _Key:
+    return header(headers, SESSION), tuple(sorted(_caller(headers)))
+
+
+def _caller(headers: Iterable[Header]) -> Iterable[Header]:
+    for name, value in headers:
+        if name not in _OF_ONE_MESSAGE and not name.startswith(_ARGUMENT):
+            yield name, value
