@@ -16,15 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.decide import decide
+from toolnotary_verifier.errors import Refused, ToolnotaryError
 from toolnotary_verifier.lockfile import Entry, SignedEntry, UnsignedEntry
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.surface import Surface
+from toolnotary_verifier.verdict import Inspection, Judgement
 
 if TYPE_CHECKING:
     from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.verify import VerifiedManifest
 
 # A file that was written so shortly before it was looked at may be written again within the same tick of the
 # file system's clock, in nanoseconds: it is looked at once more.
@@ -32,7 +36,11 @@ _RECENT: Final = 2_000_000_000
 
 
 class InForce:
-    """Pins and policy of one connection; its methods may be called by several threads."""
+    """Pins and policy of one connection; its methods may be called by several threads.
+
+    Attributes:
+        inspection: what of the server's messages is looked at.
+    """
 
     def __init__(
         self,
@@ -44,6 +52,7 @@ class InForce:
         files: Sequence[Path],
         reopen: Callable[[], Project],
         tell: Callable[[str], None],
+        inspection: Inspection = Inspection.WIRE,
     ) -> None:
         """What was loaded at the start is in force.
 
@@ -55,6 +64,7 @@ class InForce:
             files: where a change is looked for: state, lockfile and policy.
             reopen: the files as they are now.
             tell: told, for people, what keeps something from being in force.
+            inspection: what of the server's messages is looked at.
         """
         self._pins = pins
         self._policy = project.policy
@@ -64,6 +74,7 @@ class InForce:
         self._files = files
         self._reopen = reopen
         self._tell = tell
+        self.inspection = inspection
         self._told = ""
         self._stamps: Sequence[Hashable] | None = None
         self._lock = threading.Lock()
@@ -77,8 +88,15 @@ class InForce:
         """What the server is held to.
 
         Raises:
+            Refused: `inspection-refused`, where policy asks for more than is looked at.
             ToolnotaryError: why the files cannot be read; nothing may pass then.
         """
+        if self.inspection is not Inspection.WIRE and self._policy.inspection is Inspection.WIRE:
+            raise Refused(
+                "inspection-refused",
+                "policy asks for the bytes that a server sends, and only what a parser made of them is seen",
+                remedy="start the server behind `toolnotary run`, or leave inspection out of toolnotary.toml",
+            )
         if self._failure is not None:
             raise self._failure
         return self._pins
@@ -95,6 +113,31 @@ class InForce:
     def policy(self) -> Policy:
         """What follows from each verdict."""
         return self._policy
+
+    def decide(
+        self,
+        server: str,
+        surface: Surface,
+        *,
+        policy: Policy | None = None,
+        candidates: "Sequence[VerifiedManifest]" = (),
+        pending: bool = False,
+    ) -> Judgement:
+        """Judge a surface by what is in force.
+
+        Args:
+            server: what the server is called.
+            surface: what it shows.
+            policy: in place of the policy in force.
+            candidates: signed manifests on offer.
+            pending: whether a look-up may still explain what is unknown.
+
+        Raises:
+            ToolnotaryError: as `pins`.
+        """
+        rules = policy or self._policy
+        judged = decide(server, surface, self.pins, policy=rules, candidates=candidates, pending=pending)
+        return judged._replace(inspection=self.inspection)
 
     def refresh(self) -> bool:
         """Look whether the files changed; returns whether something else is in force since."""

@@ -16,7 +16,7 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
-from toolnotary_verifier.verdict import Action, Reason
+from toolnotary_verifier.verdict import Action, Inspection, Reason
 
 if TYPE_CHECKING:
     from toolnotary_verifier.keys import PublicKey
@@ -96,6 +96,7 @@ class Policy(NamedTuple):
         actions: what follows from each verdict.
         resources: what follows where a resource or resource template is not as pinned.
         equivalences: the normal form under which a definition still counts as the pinned one, or `none`.
+        inspection: the least that must be looked at of a server's messages.
         registry_url: where to look up manifests.
         revoked: digests of definitions and manifests that must not pass.
         limits: bounds on sizes, counts and times.
@@ -107,6 +108,7 @@ class Policy(NamedTuple):
     actions: Mapping[Reason, Action] = DEFAULT_ACTIONS
     resources: Action = Action.NOTE
     equivalences: Equivalences = "equiv/1"
+    inspection: Inspection = Inspection.PARSED
     registry_url: str | None = None
     revoked: frozenset[Digest] = frozenset()
     limits: Limits = DEFAULT_LIMITS
@@ -171,6 +173,7 @@ class Policy(NamedTuple):
             actions=stricter,
             resources=max(self.resources, other.resources, key=lambda one: one.strictness),
             equivalences="none" if other.equivalences == "none" else self.equivalences,
+            inspection=max(self.inspection, other.inspection, key=list(Inspection).index),
             revoked=self.revoked | other.revoked,
         )
 

@@ -16,7 +16,7 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.links import opened
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
-from toolnotary_verifier.verdict import Action, Reason
+from toolnotary_verifier.verdict import Action, Inspection, Reason
 
 _PATTERN = re.compile(r"[A-Za-z0-9._/*-]{1,200}")
 _PEM = re.compile(r"-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*")
@@ -37,7 +37,17 @@ class PolicyFile:
         self._known(
             document,
             "",
-            {"audit", "registry", "signers", "verdicts", "equivalences", "resources", "revoked", *limits},
+            {
+                "audit",
+                "registry",
+                "signers",
+                "verdicts",
+                "equivalences",
+                "inspection",
+                "resources",
+                "revoked",
+                *limits,
+            },
         )
         self.audit = self._audit(self._table(document, "audit", AUDIT_OPTIONS))
         registry = self._table(document, "registry", ("url",))
@@ -46,6 +56,7 @@ class PolicyFile:
         self.actions = self._verdicts(document)
         self.equivalences = self._choice(document, "equivalences", ("equiv/1", "none"))
         self.resources = self._choice(document, "resources", ("note", "prompt", "block"))
+        self.inspection = self._choice(document, "inspection", tuple(Inspection))
         self.revoked = self._revoked(document.get("revoked", []))
         self.limits = {
             option: value for table in sorted(limits) for option, value in self._limits(document, table)
@@ -80,6 +91,9 @@ class PolicyFile:
             and counts("equivalences", "equiv/1")
         ):
             changed = changed._replace(equivalences="equiv/1")
+        less = self.inspection == Inspection.PARSED and policy.inspection is Inspection.WIRE
+        if less and counts("inspection", Inspection.PARSED):
+            changed = changed._replace(inspection=Inspection.PARSED)
         looser = self.resources and Action(self.resources).strictness < policy.resources.strictness
         if looser and counts("resources", str(self.resources)):
             changed = changed._replace(resources=Action(str(self.resources)))
@@ -111,6 +125,7 @@ class PolicyFile:
             actions={**policy.actions, **actions},
             resources=resources,
             equivalences="none" if self.equivalences == "none" else policy.equivalences,
+            inspection=Inspection.WIRE if self.inspection == Inspection.WIRE else policy.inspection,
             revoked=policy.revoked | self.revoked,
             limits=policy.limits._replace(**smaller),
         )

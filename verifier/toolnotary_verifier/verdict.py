@@ -68,6 +68,13 @@ class Outcome(StrEnum):
     NOT_INSPECTED = "not-inspected"
 
 
+class Inspection(StrEnum):
+    """What of a server's messages is looked at, from least to most."""
+
+    PARSED = "parsed"
+    WIRE = "wire"
+
+
 class Aspect(StrEnum):
     """What a verdict can be about besides a definition: what the server says of itself at start-up."""
 
@@ -133,6 +140,7 @@ class Judgement(NamedTuple):
         offered: digest of the signed manifest on offer that holds all of the listing, None if none does.
         profile: the profile of the pinned manifest that holds all of it, if none that is accepted does.
         as_pinned: what the server says of itself that is as it was pinned.
+        inspection: what was looked at: the bytes that the server sent, or what a parser made of them.
         held_to: gives the digest of the pins that it was judged by (`pins.Pins.digest`), None where it was
             judged by none. Asked for when an outcome is recorded, not when a listing is judged.
     """
@@ -144,6 +152,7 @@ class Judgement(NamedTuple):
     offered: Digest | None = None
     profile: str | None = None
     as_pinned: frozenset[Aspect] = frozenset()
+    inspection: Inspection = Inspection.WIRE
     held_to: Callable[[], Digest | None] = lambda: None
 
     @property

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Commands, Gate, Judge, Report, Streams
@@ -21,7 +20,7 @@ from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project, on_policy_alone, torn
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Reason
+from toolnotary_verifier.verdict import Inspection, Judgement, Reason
 
 if TYPE_CHECKING:
     from toolnotary_verifier.capture.source import Source
@@ -44,8 +43,9 @@ class Guard:
         log: where people read what was done.
         limits: bounds on what host and server send, for the shell.
         look_up: to be called in a thread of its own when a gate asks (`Effects.look_up`): it gives the judges
-            that decide from then on, one after the other, each for `Gate.repin` of every gate. None where
-            nothing can be asked; then no gate asks.
+            that decide from then on, one after the other, each for `Gate.repin` of every gate. It takes what
+            waits so many seconds in between and says whether to go on. None where nothing can be asked; then
+            no gate asks.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Guard:
         log: Callable[[str], Notes],
         refused: str,
         source: "Callable[[], Source]",
+        inspection: Inspection,
     ) -> None:
         """See `of_command` and `of_url`.
 
@@ -69,6 +70,7 @@ class Guard:
             log: makes the log of a server by its name.
             refused: what did not happen to a server that is not the pinned one.
             source: gives how it is started or reached with the secrets in it, of which nothing is kept.
+            inspection: what of its messages the shell sees.
         """
         name = settings.server or _pinned_name(project, launch)
         self._launch, self._source = launch, source
@@ -103,13 +105,15 @@ class Guard:
             files=(project.state.path, project.lockfile_path, settings.policy_path),
             reopen=settings.open,
             tell=lambda line: self.log.note("files", line),
+            inspection=inspection,
         )
+        self._in_force.held_to()
         self.limits = project.policy.limits
         self._trail: Trail | None = None
         self._asking: LookUp | None = None
         if name is not None and not settings.offline and _may_be_offered(project, name, pins):
             self._asking = self._registry(settings, name, launch)
-        self.look_up: Callable[[], Iterator[Judge]] | None = (
+        self.look_up: Callable[..., Iterator[Judge]] | None = (
             None if self._asking is None else self._asking.judges
         )
 
@@ -122,6 +126,7 @@ class Guard:
         log: Callable[[str], Notes],
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        inspection: Inspection = Inspection.WIRE,
     ) -> Self:
         """The guard of a server that is still to be started.
 
@@ -131,10 +136,11 @@ class Guard:
             log: makes the log of a server by its name, such as `shells.log.Log`.
             environment: what it is started with; ours if None.
             folder: the working directory that it is started in; ours if None.
+            inspection: what of its messages the shell sees.
 
         Raises:
-            Refused: `identity`, where it is not what is pinned under its name; or what keeps a signed entry
-                from counting.
+            Refused: `identity`, where it is not what is pinned under its name; `inspection-refused`; or what
+                keeps a signed entry from counting.
             CannotTell: `object-missing`.
             ConfigurationError: `server-ambiguous`, `audit-not-writable`, or a file that cannot be read.
             InvalidInput: `launch-empty`, or a file that is not valid.
@@ -148,11 +154,26 @@ class Guard:
 
             return CommandSource(argv=tuple(argv), environment=environment)
 
-        name = Path(argv[0]).name
-        return cls(settings, project, launch, otherwise=name, log=log, refused="started", source=source)
+        return cls(
+            settings,
+            project,
+            launch,
+            otherwise=Path(argv[0]).name,
+            log=log,
+            refused="started",
+            source=source,
+            inspection=inspection,
+        )
 
     @classmethod
-    def of_url(cls, url: str, settings: Settings, *, log: Callable[[str], Notes]) -> Self:
+    def of_url(
+        cls,
+        url: str,
+        settings: Settings,
+        *,
+        log: Callable[[str], Notes],
+        inspection: Inspection = Inspection.WIRE,
+    ) -> Self:
         """The guard of a server that is still to be reached, told by origin and path of its URL.
 
         Raises:
@@ -169,8 +190,16 @@ class Guard:
 
             return UrlSource(url=url)
 
-        name = launch.display
-        return cls(settings, project, launch, otherwise=name, log=log, refused="connected to", source=source)
+        return cls(
+            settings,
+            project,
+            launch,
+            otherwise=launch.display,
+            log=log,
+            refused="connected to",
+            source=source,
+            inspection=inspection,
+        )
 
     def gate(self, streams: Streams = Streams.ONE) -> Gate:
         """A gate for a connection that was just opened, or for hosts that share streams so."""
@@ -185,17 +214,13 @@ class Guard:
             limits=self.limits,
         )
 
-    def trail(self, *, inspection: str = "wire") -> Trail:
-        """What takes down the decisions of one connection, its gates' and ours.
-
-        Args:
-            inspection: `wire` where the gate is fed bytes as they came, `parsed` where an SDK parsed them.
-        """
+    def trail(self) -> Trail:
+        """What takes down the decisions of one connection, its gates' and ours."""
         trail = Trail(
             self._audit,
             server=self.server,
             launch=self._launch.digest,
-            inspection=inspection,
+            inspection=self._in_force.inspection.value,
             tell=lambda line: self.log.note("audit", line),
         )
         self._trail = self._trail or trail
@@ -222,7 +247,7 @@ class Guard:
 
     def _judge(self, surface: Surface) -> Judgement:
         """Judge by what is in force, where nobody is to be asked."""
-        judgement = decide(self.server, surface, self._in_force.pins, policy=self._in_force.policy)
+        judgement = self._in_force.decide(self.server, surface)
         self._recorder.seen(surface, judgement)
         return judgement
 

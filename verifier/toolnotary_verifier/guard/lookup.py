@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.policy import Policy
@@ -118,8 +117,10 @@ class LookUp:
         self, surface: Surface, offered: "tuple[Signed, ...]" = (), *, pending: bool = False
     ) -> Judgement:
         candidates = [signed.verified for signed in offered]
-        pins, policy = self._in_force.pins, _until_pinned(self._in_force.policy)
-        return decide(self._server, surface, pins, policy=policy, candidates=candidates, pending=pending)
+        policy = _until_pinned(self._in_force.policy)
+        return self._in_force.decide(
+            self._server, surface, policy=policy, candidates=candidates, pending=pending
+        )
 
     def _is_worth_it(self, surface: Surface, judgement: Judgement) -> bool:
         """Whether a look-up may explain what was judged, or would pin it."""
@@ -135,10 +136,13 @@ class LookUp:
     def _is_fresh(self) -> bool:
         return self._answered_at is not None and time.monotonic() < self._answered_at + _FRESH
 
-    def judges(self) -> "Iterator[Judge]":
+    def judges(self, wait: Callable[[float], bool] | None = None) -> "Iterator[Judge]":
         """Ask, and give the judge that decides afterwards; again where the registry did not answer.
 
         Never raises: whatever fails is told, and leaves blocked what is unknown.
+
+        Args:
+            wait: waits so many seconds, and says whether to go on; None to wait and go on.
         """
         pause = _PAUSE
         for number in range(_TRIES):
@@ -150,7 +154,10 @@ class LookUp:
             yield judge
             if not self._is_retrying:
                 return
-            time.sleep(pause)
+            if wait is None:
+                time.sleep(pause)
+            elif not wait(pause):
+                return
             pause *= 2
 
     def _guarded(self, step: "Callable[[], _T]") -> "_T | None":

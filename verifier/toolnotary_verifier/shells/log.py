@@ -5,6 +5,7 @@ import contextlib
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Entry
@@ -15,11 +16,17 @@ _SHOWN = 2200  # more than the gate lets a line have
 
 
 class Log:
-    """Writes `toolnotary: SERVER: TEXT` to a descriptor; beyond a rate, lines are counted and left out."""
+    """Writes `toolnotary: SERVER: TEXT`; beyond a rate, lines are counted and left out."""
 
-    def __init__(self, server: str, *, descriptor: int = 2) -> None:
+    def __init__(self, server: str, *, write: Callable[[str], None] | None = None) -> None:
+        """Nothing is written yet.
+
+        Args:
+            server: the name given by the user.
+            write: takes a line; standard error if None.
+        """
+        self._write = write or _write
         self._prefix = f"toolnotary: {escape(server, limit=200)}: "
-        self._descriptor = descriptor
         self._lock = threading.Lock()
         self._left = float(_BURST)
         self._at = time.monotonic()
@@ -51,8 +58,11 @@ class Log:
                 return
             self._left -= 1
             dropped, self._dropped = self._dropped, 0
-        missing = f"{self._prefix}{dropped} more lines were left out\n" if dropped else ""
-        escaped = escape(text, keep="\\", limit=_SHOWN)
-        shown = f"{missing}{self._prefix}{escaped}\n"
-        with contextlib.suppress(OSError):  # nobody reads it: no reason to stop guarding
-            os.write(self._descriptor, shown.encode("utf-8", "backslashreplace"))
+        if dropped:
+            self._write(f"{self._prefix}{dropped} more lines were left out")
+        self._write(self._prefix + escape(text, keep="\\", limit=_SHOWN))
+
+
+def _write(line: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it: no reason to stop guarding
+        os.write(2, f"{line}\n".encode("utf-8", "backslashreplace"))
