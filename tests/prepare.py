@@ -10,7 +10,7 @@
 | the protocol's Python SDK, 1.x | tests/servers/mcp1/requirements.txt | .tests/mcp1 |
 | the protocol's Python SDK, 2.x, for servers of our own | tests/servers/mcp2/requirements.txt | .tests/mcp2 |
 | wheels, for installs with no index at hand | tests/wheelhouse/requirements.txt | .tests/wheelhouse |
-| frameworks that embed a client of the protocol | tests/frameworks/NAME.txt | .tests/NAME |
+| frameworks that embed a client of the protocol | tests/frameworks/NAME/requirements.txt | .tests/NAME |
 | servers from npm, if node is present | tests/servers/npm/package-lock.json | node_modules beside it |
 | verifiers from npm, if node is present | tests/node/package-lock.json | node_modules beside it |
 | conformance suite from npm, likewise | tests/node/conformance/package-lock.json | node_modules beside it |
@@ -129,7 +129,7 @@ FRAMEWORKS = ("langchain", "openai_agents", "pydantic_ai", "google_adk")
 
 
 def _framework(name: str) -> Step:
-    return Step(name, ROOT / f"tests/frameworks/{name}.txt", BUILT / name, _python_environment)
+    return Step(name, ROOT / f"tests/frameworks/{name}/requirements.txt", BUILT / name, _python_environment)
 
 
 STEPS = (

@@ -10,7 +10,7 @@ from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape, visible
 from toolnotary_verifier.looks import Look
-from toolnotary_verifier.verdict import Outcome, Reason
+from toolnotary_verifier.verdict import Inspection, Outcome, Reason
 
 SCHEMA: Final = "https://toolnotary.dev/output/explain/v1"
 _OUTCOMES: Final = {
@@ -100,6 +100,7 @@ def _seen(look: Look) -> JsonObject:
             for one in look.objections
         ],
         "unnamed": look.unnamed,
+        "inspection": look.inspection.value,
         "why": look.why or None,
     }
 
@@ -161,7 +162,9 @@ def _told(look: Look) -> str:
     since = escape(look.at, limit=40) or "an unknown time"
     if look.why:
         return f"{look.outcome.value} since {since}: {visible(look.why, limit=400)}; nothing of that passes"
-    return f"{look.outcome.value} since {since}: {_OUTCOMES[look.outcome]} ({counts or 'it showed nothing'})"
+    seen = "" if look.inspection is Inspection.WIRE else f"; inspection: {look.inspection.value}"
+    told = f"{_OUTCOMES[look.outcome]} ({counts or 'it showed nothing'}{seen})"
+    return f"{look.outcome.value} since {since}: {told}"
 
 
 def _objections(look: Look, asked: str | None) -> Iterator[str]:

@@ -9,14 +9,14 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shape import array, members
-from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason
+from toolnotary_verifier.verdict import Aspect, Inspection, Judgement, Outcome, Reason
 
 # Nothing of state is ever removed, and a server chooses what is objected to: each look takes so much at most.
 _MOST_OBJECTIONS: Final = 64
 _LONGEST_NAME: Final = 128  # characters
 _LONGEST_WHY: Final = 300
 MEMBERS: Final = ("outcome", "changeSet", "counts", "pinned", "objections", "unnamed")
-OPTIONAL: Final = ("unlisted", "why")  # where nothing could be inspected
+OPTIONAL: Final = ("unlisted", "why", "inspection")  # where less was inspected than the bytes of a listing
 
 
 class Objection(NamedTuple):
@@ -48,6 +48,7 @@ class Look(NamedTuple):
         at: when it was first seen like this, in UTC; empty before it is recorded.
         why: why it could not be inspected, escaped; empty where it could, or where nobody knows.
         unlisted: the kind whose list could not be had, where that is why.
+        inspection: what was looked at.
     """
 
     outcome: Outcome
@@ -59,6 +60,7 @@ class Look(NamedTuple):
     at: str = ""
     why: str = ""
     unlisted: Kind | None = None
+    inspection: Inspection = Inspection.WIRE
 
     @classmethod
     def of(cls, judgement: Judgement) -> Self:
@@ -73,6 +75,7 @@ class Look(NamedTuple):
             pinned=judgement.held_to(),
             objections=named,
             unnamed=len(ranked) - len(named),
+            inspection=judgement.inspection,
         )
 
     @classmethod
@@ -99,6 +102,9 @@ class Look(NamedTuple):
         unnamed = event["unnamed"]
         if any(type(count) is not int or count < 0 for count in (unnamed, *counts.values())):
             raise InvalidInput(code, "a count is not a whole number")
+        inspection = event.get("inspection", Inspection.WIRE)
+        if inspection not in list(Inspection):
+            raise InvalidInput(code, "an inspection that this release does not know")
         if event["outcome"] not in list(Outcome):
             raise InvalidInput(code, "an outcome that this release does not know")
         rows = array(event["objections"], "objections", code=code)
@@ -112,11 +118,16 @@ class Look(NamedTuple):
             at=_string(event.get("at", ""), code),
             why=_string(event.get("why", ""), code),
             unlisted=_kind(event.get("unlisted"), code),
+            inspection=Inspection(inspection),
         )
 
     def members(self) -> JsonObject:
         """The members of its event; `at` is added when it is recorded."""
-        optional = {"why": self.why, "unlisted": None if self.unlisted is None else self.unlisted.value}
+        optional = {
+            "why": self.why,
+            "unlisted": None if self.unlisted is None else self.unlisted.value,
+            "inspection": None if self.inspection is Inspection.WIRE else self.inspection.value,
+        }
         return {
             **{name: value for name, value in optional.items() if value},
             "outcome": self.outcome.value,

@@ -113,12 +113,20 @@ def _document(lines: Sequence[_Line]) -> dict[str, object]:
                 "outcome": line.outcome.value,
                 "at": None if line.look is None else line.look.at,
                 "counts": {} if line.look is None else dict(line.look.counts),
+                "inspection": None if line.look is None else line.look.inspection.value,
                 "note": line.why or None,
             }
             for line in lines
         ],
         "counts": _counts(lines),
     }
+
+
+def _seen(look: "Look") -> str:
+    """How much was looked at, where it was less than what the server sent."""
+    from toolnotary_verifier.verdict import Inspection
+
+    return "" if look.inspection is Inspection.WIRE else f", inspection: {look.inspection.value}"
 
 
 def _counts(lines: Sequence[_Line]) -> dict[str, int]:
@@ -134,7 +142,7 @@ def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
 
     for line in lines:
         state = styled(f"{line.outcome.value:<13}", "good" if line.outcome is Outcome.VERIFIED else "warn")
-        since = "" if line.look is None else f"  (since {shown(line.look.at, limit=40)})"
+        since = "" if line.look is None else f"  (since {shown(line.look.at, limit=40)}{_seen(line.look)})"
         yield f"{state} {shown(line.entry.server)}  {_pinned_to(line.entry)}{since}"
         yield f"  {line.launch}"
         if line.why:

@@ -7,7 +7,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape, visible
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects
-from toolnotary_verifier.verdict import Judgement, Outcome, Reason, Verdict
+from toolnotary_verifier.verdict import Inspection, Judgement, Outcome, Reason, Verdict
 
 _NAMED = 8
 _REMEMBERED = 256
@@ -48,15 +48,17 @@ class Report:
             return
         self._is_quiet = False
         passing = len(judgement.forward)
+        is_wire = judgement.inspection is Inspection.WIRE
+        seen = "" if is_wire else f" (inspection: {judgement.inspection})"
         noted = [verdict for verdict in judgement.changes if verdict.passes]
         if judgement.objections:
-            told = f"{judgement.outcome}: withheld {_named(judgement.objections)}; {self._remedy}"
+            told = f"{judgement.outcome}{seen}: withheld {_named(judgement.objections)}; {self._remedy}"
             effects.note("withheld", told)
         elif noted or judgement.outcome is not Outcome.VERIFIED:
             what = f"; noted {_named(noted)}; {self._remedy}" if noted else ""
-            effects.note("judged", f"{judgement.outcome}: {passing} definitions pass{what}")
+            effects.note("judged", f"{judgement.outcome}{seen}: {passing} definitions pass{what}")
         elif passing:
-            effects.note("verified", f"verified: {passing} definitions are as pinned")
+            effects.note("verified", f"verified{seen}: {passing} definitions are as pinned")
 
     def _remedy_for(self, judgement: Judgement) -> str:
         reasons = {verdict.reason for verdict in judgement.objections}

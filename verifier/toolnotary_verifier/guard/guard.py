@@ -93,7 +93,7 @@ class Guard:
             from toolnotary_verifier.audit.opening import expect
 
             expect(self._audit)
-        self._recorder = Recorder(project, launch, name, self.log, keep=self._keep)
+        self._recorder = Recorder(project, launch, name, self.log, keep=self._keep, inspection=inspection)
         if pins.unrecorded:
             self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
         self._recorder.remember(pins)

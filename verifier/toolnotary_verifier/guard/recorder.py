@@ -11,7 +11,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.looks import Look
 from toolnotary_verifier.pinning import record_look, remember
-from toolnotary_verifier.verdict import Judgement, Outcome
+from toolnotary_verifier.verdict import Inspection, Judgement, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +33,12 @@ class _Unlisted(NamedTuple):
     kind: Kind
     why: str
     held_to: "Callable[[], Digest]"
+    inspection: Inspection
 
     def look(self) -> Look:
         """Raises `ToolnotaryError` while the files cannot be read (`InForce.pins`)."""
-        return Look.failed(self.kind, self.why, pinned=self.held_to())
+        look = Look.failed(self.kind, self.why, pinned=self.held_to())
+        return look._replace(inspection=self.inspection)
 
 
 class Recorder:
@@ -48,6 +50,7 @@ class Recorder:
         server: the name that the user gave; None where the launch is to find it, and nothing is recorded.
         log: where people read what could not be recorded.
         keep: keeps a surface that a person could accept (`keeping.keeper`).
+        inspection: what of the server's messages is looked at.
 
     Attributes:
         log: as given.
@@ -62,7 +65,9 @@ class Recorder:
         log: "Notes",
         *,
         keep: "Callable[[Surface, Judgement], None] | None" = None,
+        inspection: Inspection = Inspection.WIRE,
     ) -> None:
+        self._inspection = inspection
         self.last: Judgement | _Unlisted | None = None
         self._keep = keep
         self._writing = threading.Lock()
@@ -92,7 +97,7 @@ class Recorder:
             kind: what was to be listed.
             why: as `Effects.unlisted` has it.
         """
-        self._failed[kind] = _Unlisted(kind, why, held_to)
+        self._failed[kind] = _Unlisted(kind, why, held_to, self._inspection)
         self._conclude()
 
     def _conclude(self) -> None:

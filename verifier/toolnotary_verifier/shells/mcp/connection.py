@@ -54,6 +54,7 @@ class Connection:
         """
         self._guard = guard
         self._gate = guard.gate()
+        self._trail = guard.trail()
         self._server_reads = reads
         self._server_writes = writes
         self.reads = HostReads()
@@ -136,7 +137,11 @@ class Connection:
     # What follows
 
     def _do(self, effects: Effects, frame: bytes = b"", item: Item | None = None) -> None:
-        """Queue what goes out, in order, and tell everybody else."""
+        """Take down what was decided, queue what goes out, in order, and tell everybody else."""
+        if not self._trail.decided(effects):
+            self._gate.close()
+            self._end()
+            return
         for kind, why in effects.unlisted:
             self._guard.unlisted(kind, why)
         for one in effects.to_server:
