@@ -3,9 +3,10 @@
 
 import json
 
-from gatebench import EVIL, Bench, judge_by, tool
+from gatebench import EVIL, META, Bench, judge_by, tool
 
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.gate import Gate, Side, Streams
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement
@@ -79,6 +80,86 @@ def test_a_server_that_announces_while_it_lists_is_asked_ever_more_seldom() -> N
         bench.pass_time(1)
     assert listings(bench) < 15
     assert bench.gate.deadline is not None, "the last announcement is still to be verified"
+
+
+def test_three_announcements_a_second_are_followed_ever_more_seldom_and_the_last_state_counts() -> None:
+    bench = listed()
+    bench.pass_time(60)
+    for number in range(900):
+        if b'"tools/list"' in bench.server[-1] and bench.gate.awaits(bench.asked()["id"]):
+            bench.answer_listing(A, tool("b", f"change {number}"))
+        bench.from_server(CHANGED)
+        bench.pass_time(1 / 3)
+    seen = listings(bench)
+    assert seen < 15
+    assert sum(b"list_changed" in line for line in bench.host) < 15
+    while listings(bench) == seen:
+        assert bench.gate.deadline is not None
+        bench.pass_time(1)
+    bench.answer_listing(A, tool("b", EVIL))
+    assert not bench.call("b")
+    assert bench.told()["result"]["isError"] is True
+
+
+def test_changes_that_come_one_by_one_are_verified_at_once() -> None:
+    bench = listed()
+    for number in range(2, 22):
+        bench.pass_time(9)
+        bench.from_server(CHANGED)
+        assert listings(bench) == number
+        bench.answer_listing(A, B)
+
+
+def test_a_change_that_is_announced_while_another_view_is_listed_makes_that_listing_too_old() -> None:
+    bench = listed()
+    bench.request("s", "tools/list", stateless=True)
+    bench.answer_listing(A, B)
+    bench.pass_time(60)
+    bench.request("h", "tools/list")
+    first = bench.asked()["id"]
+    bench.call("a", "s2", stateless=True)  # so that the other view was used last
+    bench.from_server(CHANGED)
+    bench.from_server({"jsonrpc": "2.0", "id": first, "result": {"tools": [A, B]}})
+    before = len(bench.server)
+    assert not bench.call("b"), "that listing may have begun before the change"
+    assert bench.asked()["method"] == "tools/list"
+    assert len(bench.server) == before + 1
+    bench.answer_listing(A, tool("b", EVIL))
+    assert bench.told()["result"]["isError"] is True
+
+
+def test_a_handshake_while_something_is_listed_begins_anew_with_what_was_verified_before() -> None:
+    bench = listed()
+    bench.request("p", "prompts/list")
+    bench.shake_hands()
+    before = listings(bench)
+    assert not bench.call("a"), "nothing was verified since the connection began anew"
+    assert listings(bench) == before + 1
+
+
+def test_two_hosts_that_look_alike_are_each_told_on_their_own_stream() -> None:
+    pinned = judge_by({Kind.TOOL: [A]})
+    gate = Gate(pinned, server="acme/files", streams=Streams.SHARED)
+    listen = {"notifications": {"toolsListChanged": True}, "_meta": META}
+
+    def feed(side: Side, exchange: object, **message: object) -> object:
+        return gate.receive(
+            side, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n", 1000.0, exchange
+        )
+
+    def answered(asked: object) -> object:
+        [own] = [one for one in asked.others if isinstance(one, str)]  # type: ignore[attr-defined]
+        return feed(Side.SERVER, own, id=own, result={"tools": [A], "ttlMs": 0, "cacheScope": "private"})
+
+    answered(feed(Side.HOST, 1, id=1, method="tools/list", params={"_meta": META}))
+    for host in (2, 3):
+        feed(Side.HOST, host, id=1, method="subscriptions/listen", params=listen)
+    notice = {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
+    for host in (2, 3):
+        feed(Side.SERVER, host, method="notifications/tools/list_changed", params=notice)
+    verified = answered(gate.wake(1002.0))
+    told = {one: effects.to_host for one, effects in verified.others.items()}  # type: ignore[attr-defined]
+    assert sorted(one for one, frames in told.items() if b"list_changed" in b"".join(frames)) == [2, 3]
 
 
 def test_a_listing_that_is_too_old_is_verified_again_before_a_call() -> None:

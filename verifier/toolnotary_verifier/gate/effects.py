@@ -44,6 +44,8 @@ class Effects:
         look_up: whether to ask, elsewhere and without waiting for it, who signed what the server shows; the
             answer is a judge for `Gate.repin`. Not again before that.
         unlisted: lists that could not be had, and why, behind "tool listing"; nothing of them passes.
+        is_stale: whether the server announced a change: what other gates verified of the same session may be
+            old by now (`Gate.doubt`). Told where there are exchanges alone.
         close: why the connection must be closed, None while it goes on.
     """
 
@@ -51,6 +53,7 @@ class Effects:
         "close",
         "decisions",
         "exchange",
+        "is_stale",
         "log",
         "look_up",
         "others",
@@ -67,6 +70,7 @@ class Effects:
         self.log: list[Entry] = []
         self.decisions: list[Decision] = []
         self.look_up = False
+        self.is_stale = False
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
 

@@ -25,10 +25,15 @@ class Streams(Enum):
 
 
 class Placing:
-    """Where a request of the host is found again: by its id, in its exchange where ids are shared."""
+    """Where a request of the host is found again: by its id, in its exchange where ids are shared.
+
+    Attributes:
+        is_one: whether there is but one stream each way.
+        is_shared: whether several hosts may use the same ids at once.
+    """
 
     def __init__(self, streams: Streams) -> None:
-        self._streams: Final = streams
+        self.is_one: Final = streams is Streams.ONE
         self.is_shared: Final = streams is Streams.SHARED
 
     def place(self, exchange: Exchange, key: str) -> Place:
@@ -37,4 +42,4 @@ class Placing:
 
     def of_own(self, own_id: str) -> Exchange:
         """The exchange of a request of our own: one for each, where there are exchanges."""
-        return None if self._streams is Streams.ONE else own_id
+        return None if self.is_one else own_id

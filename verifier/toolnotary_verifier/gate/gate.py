@@ -129,6 +129,13 @@ class Gate:
             return self._break(error)
         return effects
 
+    def doubt(self) -> Effects:
+        """Verify everything again before it is used next: the server announced a change to another gate."""
+        for view in self._views.all():
+            for record in view.records.values():
+                self._verification.doubt(record)
+        return Effects()
+
     def hang_up(self, exchange: Exchange) -> None:
         """Forget what an exchange that has ended asked for."""
         self._verification.waiting.hang_up(exchange)

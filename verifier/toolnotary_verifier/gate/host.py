@@ -148,6 +148,8 @@ class HostSide:
             return refused(message, INVALID_PARAMS, fault.message)
         if view is None:
             return refused(message, INTERNAL_ERROR, _TOO_MANY)
+        # A session that is older than this gate was opened before it.
+        self._is_initialized = self._is_initialized or view is self._views.handshake
         record = view.record(kind)
         is_current = self._verification.is_current(record, turn.now)
         shown = record.snapshot if is_current else None

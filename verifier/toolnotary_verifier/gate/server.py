@@ -86,7 +86,7 @@ class ServerSide:
     def _one(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
         effects = turn.effects
         forwarded = self._judge(message, line, turn, alone=True)
-        if forwarded is message and not has_inner_return(line) and not effects.log:
+        if forwarded is message and not has_inner_return(line) and not effects.log and not effects.is_stale:
             return None
         if forwarded is message and not has_inner_return(line):
             effects.to_host.append(line)
@@ -188,6 +188,7 @@ class ServerSide:
         meta = params.get("_meta") if isinstance(params, dict) else None
         subscription = coerced_id(meta.get(META_SUBSCRIPTION)) if isinstance(meta, dict) else None
         told = False
+        turn.effects.is_stale = not self._verification.waiting.placing.is_one
         kinds = CHANGED[message["method"]]
         clean = serialize(message) + b"\n" if has_inner_return(line) else line
         for view in reversed(self._views.all()):
@@ -196,7 +197,7 @@ class ServerSide:
                 if record is None or not record.ticket:
                     continue
                 if told:
-                    record.fresh = False
+                    self._verification.doubt(record)
                 else:
                     told = True
                     self._verification.announce(record, f"{kind} {subscription}", clean, turn)

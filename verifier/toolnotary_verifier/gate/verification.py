@@ -53,17 +53,18 @@ class Verification:
         record.fresh = False
         ticket = record.ticket + 1 if record.attempt is None or record.due else record.ticket
         if self.waiting.add(record, held, ticket, turn.effects) and record.attempt is None:
-            self._begin(record, turn)
+            self._begin(record, turn, waited=record.due)
 
     # Our own requests
 
-    def _begin(self, record: Record, turn: Turn) -> None:
+    def _begin(self, record: Record, turn: Turn, *, waited: bool) -> None:
+        """Ask for a list; `waited` is whether an announcement of the server had to wait for that."""
         limits = self._limits
         seconds = limits.listing_seconds if self._sent else limits.first_start_seconds
         record.due = False
         record.ticket += 1
         listing = Listing(record.kind, limits=limits)
-        record.attempt = Attempt(listing, record.ticket, now=turn.now, seconds=seconds)
+        record.attempt = Attempt(listing, record.ticket, now=turn.now, seconds=seconds, waited=waited)
         self._ask(record, record.attempt, turn)
 
     def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
@@ -184,8 +185,9 @@ class Verification:
         """What waited for this listing goes on; what came too late for it begins the next."""
         record.attempt = None
         record.verified_at = turn.now
+        # Who announces again before the pause is over gets a longer one, however short each listing is.
         doubled = min(max(_FIRST_PAUSE, record.pause * 2), self._limits.quiet_seconds)
-        record.pause = doubled if record.due else _FIRST_PAUSE
+        record.pause = doubled if record.due or attempt.waited else _FIRST_PAUSE
         record.not_before = turn.now + record.pause
         self.waiting.release(record, attempt.ticket, turn.effects, failure=failure)
         for key, (ticket, line, exchange) in list(record.notices.items()):
@@ -193,7 +195,7 @@ class Verification:
                 turn.effects.of(exchange).to_host.append(line)
                 del record.notices[key]
         if record.waiting:
-            self._begin(record, turn)
+            self._begin(record, turn, waited=record.due)
 
     # Changes that the server announces
 
@@ -211,10 +213,16 @@ class Verification:
         if record.attempt is None and not record.due and was_quiet:
             record.pause, record.not_before = _FIRST_PAUSE, turn.now
         record.due = True
-        if len(record.notices) < _NOTICES or subscription in record.notices:
-            record.notices[subscription] = (record.ticket + 1, line, turn.exchange)
+        place = self._placing.place(turn.exchange, subscription)
+        if len(record.notices) < _NOTICES or place in record.notices:
+            record.notices[place] = (record.ticket + 1, line, turn.exchange)
         if record.attempt is None and turn.now >= record.not_before:
-            self._begin(record, turn)
+            self._begin(record, turn, waited=False)
+
+    def doubt(self, record: Record) -> None:
+        """Verify a list again before it is used next, and after a listing that may have begun too early."""
+        record.fresh = False
+        record.due = record.due or record.attempt is not None
 
     # Time
 
@@ -238,7 +246,7 @@ class Verification:
                 self._fail(record, why, turn)
         for record in _scheduled(views):
             if turn.now >= record.not_before:
-                self._begin(record, turn)
+                self._begin(record, turn, waited=True)
         for view in views:
             for record in view.records.values():
                 record.fresh = record.fresh and turn.now < self._old_at(record)

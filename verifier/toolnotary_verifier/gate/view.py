@@ -6,7 +6,7 @@ from typing import NamedTuple
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.canonical.repeat import Repeat
 from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.gate.exchanges import Exchange
+from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.snapshot import Snapshot
 from toolnotary_verifier.jsonrpc import META_VERSION
@@ -33,11 +33,14 @@ class Attempt:
         deadline: when it is given up.
         pages: what came so far, for recognizing the same pages later.
         same: whether every page so far was, byte for byte, that of the last verified listing.
+        waited: whether the server had announced a change so soon after the last one that it had to wait.
     """
 
-    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "seconds", "ticket")
+    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "seconds", "ticket", "waited")
 
-    def __init__(self, listing: Listing, ticket: int, *, now: float, seconds: float) -> None:
+    def __init__(
+        self, listing: Listing, ticket: int, *, now: float, seconds: float, waited: bool = False
+    ) -> None:
         self.listing = listing
         self.own_id = ""
         self.ticket = ticket
@@ -45,6 +48,7 @@ class Attempt:
         self.deadline = now + seconds
         self.pages: list[Page] = []
         self.same = True
+        self.waited = waited
 
 
 class Record:
@@ -61,7 +65,7 @@ class Record:
         verified_at: when the last listing ended.
         ticket: the number of the last listing that was begun.
         waiting: requests of the host, in order.
-        notices: list_changed frames of the server with their tickets and exchanges, by subscription.
+        notices: list_changed frames of the server with their tickets and exchanges, by where they go.
         not_before: when the next listing may begin that nobody but the server asked for.
         pause: seconds between such listings, doubled while they trigger each other.
         pages: those of the last verified listing.
@@ -80,7 +84,7 @@ class Record:
         self.verified_at = 0.0
         self.ticket = 0
         self.waiting: list[Held] = []
-        self.notices: dict[str, tuple[int, bytes, Exchange]] = {}
+        self.notices: dict[Place, tuple[int, bytes, Exchange]] = {}
         self.not_before = 0.0
         self.pause = 0.0
         self.pages: list[Page] = []

@@ -55,9 +55,12 @@ class Views:
         return view
 
     def restart(self) -> View:
-        """The handshake view as it is before anything was said."""
+        """The handshake view as it is before anything was said; what is under way there is verified anew."""
         if not self.handshake.is_busy:
             self.handshake = self._views[_HANDSHAKE] = View()
+        for record in self.handshake.records.values():
+            record.fresh = False
+            record.due = record.due or record.attempt is not None
         return self.handshake
 
     def _forget_one(self) -> bool:

@@ -238,6 +238,8 @@ class Front:
                     yield content
                 if inbox.response is not None:
                     return
+            if content := b"".join(map(event_of, inbox.frames())):  # what the last event led to
+                yield content
         except (UpstreamError, InvalidInput) as error:
             effects = Effects()
             effects.note("stream-broken", f"a stream of the server ended: {error}")
@@ -266,6 +268,9 @@ class Front:
             if effects.close is not None:
                 self._lanes.drop(lane)
                 lane.end(bad_gateway(effects.close, status=500))
+            if effects.is_stale:
+                for other in self._lanes.beside(lane):
+                    other.follow(other.gate.doubt())
 
         return Lane(gate, ask=self._asking.ask, heard=hear)
 

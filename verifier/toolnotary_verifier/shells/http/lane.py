@@ -126,9 +126,9 @@ class Lane:
     def pass_on(self, frame: bytes) -> None:
         """Give the host a frame that belongs to none of its exchanges, if it listens for such."""
         if self.streams:
-            inbox = self.inboxes[self.streams[-1]]
-            inbox.to_host.append(frame)
-            inbox.news.set()
+            effects = Effects()
+            effects.to_host.append(frame)
+            self.inboxes[self.streams[-1]].take(effects)
 
     def fail_held(self, response: Response) -> None:
         """Answer whatever waits for a verification as the server answered us, since none will come."""

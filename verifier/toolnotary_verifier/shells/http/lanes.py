@@ -59,6 +59,19 @@ class Lanes:
         """Every lane that may still be used."""
         return list(self._lanes.values())
 
+    def beside(self, lane: Lane) -> list[Lane]:
+        """The other lanes that see the same session as this one: a host that signed in anew has two of them.
+
+        Where a server opens none, that may be any other lane without a session.
+        """
+        sessions = {session for (session, _), known in self._lanes.items() if known is lane}
+        found = {
+            id(known): known
+            for (session, _), known in self._lanes.items()
+            if session in sessions and known is not lane
+        }
+        return list(found.values())
+
     def of(self, request: Request) -> Lane:
         """The lane of a request; a new one for a handshake, which may open a session."""
         key = _key(request.headers)
