@@ -37,3 +37,12 @@ def servers(ctx: click.Context, _parameter: click.Parameter, incomplete: str) ->
         return []
     names = sorted({entry.server for entry in entries if _PLAIN.fullmatch(entry.server)})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def hosts(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """The hosts whose files are known."""
+    from click.shell_completion import CompletionItem
+
+    from toolnotary_cli.hosts.table import HOSTS
+
+    return [CompletionItem(name) for name in HOSTS if name.startswith(incomplete)]

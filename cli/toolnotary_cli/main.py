@@ -51,6 +51,8 @@ COMMANDS = {
     "approve": "Review a change of a pinned server, and accept it.",
     "revoke": "Withdraw the pins of a server.",
     "status": "List every pinned server and the state it was last seen in.",
+    "wrap": "Have hosts start their servers behind the gate.",
+    "unwrap": "Undo wrap.",
     "run": "Start a server behind the gate (stdio).",
     "gateway": "Stand before servers that speak HTTP, behind the gate.",
     "serve": "Run a registry.",

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from toolnotary_cli.colors import Decorator, color
+from toolnotary_cli.completion import hosts
 from toolnotary_cli.output import Output
 
 __all__ = ["SERVER", "color", "database", "lockfile", "offline", "output", "policy", "registry"]
@@ -33,6 +34,21 @@ class _ServerName(click.types.StringParamType):
 
 
 SERVER: Final = _ServerName()
+
+
+class _Host(click.types.StringParamType):
+    """The name of a host of the table, which is read only where one is named."""
+
+    name = "host"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it was typed, or a usage error that lists those that are known."""
+        from toolnotary_cli.hosts.table import HOSTS
+
+        if value not in HOSTS:
+            self.fail(f"no such host; known are {', '.join(HOSTS)}", param, ctx)
+        return str(value)
+
 
 _format: Decorator = click.option(
     "--format",
@@ -79,6 +95,17 @@ header: Decorator = click.option(
     metavar="NAME=VARIABLE",
     multiple=True,
     help="Send this header to a URL, with the value of an environment variable.",
+)
+host: Decorator = click.option(
+    "--host",
+    metavar="HOST",
+    multiple=True,
+    type=_Host(),
+    shell_complete=hosts,
+    help="Files of this host only (repeatable); of a FILE, that this host reads it.",
+)
+dry_run: Decorator = click.option(
+    "--dry-run", is_flag=True, help="Show the difference, with secrets masked, and write nothing."
 )
 ca_file: Decorator = click.option(
     "--ca-file",

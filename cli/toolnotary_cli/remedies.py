@@ -76,6 +76,10 @@ REMEDIES: Final = {
     "key-encoding": _PUBLIC_KEY,
     "key-pem": _PUBLIC_KEY,
     "key-weak": "do not rely on it: make a key with toolnotary keygen",
+    # Files of hosts, and what is kept of them.
+    "host-file-edit": "change it by hand: docs/reference/hosts.md tells how a wrapped entry reads",
+    "host-file-invalid": "mend the file; its host may not read it either",
+    "original-corrupt": "remove it, and unwrap takes out what wrap put in; or restore it from a backup",
     # Files of ours.
     "lockfile-corrupt": _RESTORE,
     "lockfile-conflict": "resolve the conflict in version control; both sides were pinned by somebody",

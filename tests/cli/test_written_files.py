@@ -44,6 +44,8 @@ def changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
 def row_of(path: str) -> str:
     """The row of the table that a file belongs to."""
     inner = path.removeprefix("personal/")
+    if inner.startswith("hosts/") and inner.endswith(".json"):
+        return "hosts/*.json"
     return ".toolnotary/objects/" if inner.startswith(".toolnotary/objects/") else inner
 
 
@@ -72,7 +74,9 @@ def test_every_file_that_a_command_writes_stands_in_the_table(bench: Bench) -> N
         "diff": ["toolnotary.lock#files", "listing.json"],
         "revoke": ["files", "find"],
         "registry": ["add-key", "a/*", "k.pub"],
+        "wrap": ["mcp.json"],
     }
+    Path("mcp.json").write_text('{"mcpServers": {"a": {"command": "b"}}}', encoding="utf-8")
     assert bench.run("keygen", "-o", "k", "--no-passphrase")[0] == 0
     for name, arguments in steps.items():
         if name == "approve":
@@ -82,7 +86,7 @@ def test_every_file_that_a_command_writes_stands_in_the_table(bench: Bench) -> N
             assert bench.at_terminal(name, *arguments, answers=YES).code == 0
         else:
             run(bench, name, *arguments)
-        for path in changed(before, written(bench)):
+        for path in changed(before, written(bench)) - {"mcp.json"}:
             assert row_of(path) in known, f"{name} wrote {path}"
             where, writers = known[row_of(path)]
             assert name in writers, f"{name} wrote {path}"
@@ -96,6 +100,7 @@ def test_every_file_that_a_command_writes_stands_in_the_table(bench: Bench) -> N
         ("revoke", "state.jsonl"),
         ("revoke", "audit.jsonl"),
         ("registry", "registry.sqlite"),
+        ("wrap", "hosts/*.json"),
     }
 
 

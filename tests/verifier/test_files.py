@@ -44,3 +44,29 @@ def test_a_folder_is_not_written_to(tmp_path: Path) -> None:
         replace_file(tmp_path / "folder", b"content")
     assert caught.value.code == "file-not-writable"
     assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+def test_a_file_is_at_no_time_readable_for_more_people_than_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    seen: list[int] = []
+    fsync = os.fsync
+
+    def look(descriptor: int) -> None:
+        seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    before = os.umask(0o022)
+    try:
+        replace_file(path, b"new")
+        replace_file(tmp_path / "fresh", b"new")
+        replace_file(tmp_path / "secret", b"new", is_private=True)
+    finally:
+        os.umask(before)
+    assert (seen[0], stat.S_IMODE(path.stat().st_mode)) == (0o600, 0o600)
+    assert stat.S_IMODE((tmp_path / "fresh").stat().st_mode) == 0o644
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600

@@ -36,7 +36,7 @@ def make_folder(folder: Path, *, is_private: bool) -> None:
 def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_private: bool = False) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
-    The permissions of an existing file are kept; a new one gets what the umask leaves, or is its owner's
+    The permissions of an existing file are kept, and at no time do more people read it; a new one gets what the umask leaves, or is its owner's
     alone (mode 0600). What is no file (`/dev/null`, a named pipe) is written to as it is, and nothing takes
     its place.
 
@@ -124,6 +124,18 @@ def unwritable(path: Path, error: OSError, state: str) -> ConfigurationError:
     )
 
 
+def is_of_another(path: Path) -> bool:
+    """Whether a file belongs to another user than this process runs as; what replaces it would change that.
+
+    Where the system has no such owners (Windows), its own permissions decide, and this is never so.
+
+    Raises:
+        OSError: there is no such file, or it may not be looked at.
+    """
+    owner = path.stat().st_uid
+    return hasattr(os, "geteuid") and owner != os.geteuid()
+
+
 def _is_special(path: Path) -> bool:
     """Whether something stands there that is no file; for a folder, opening it says so."""
     try:
@@ -138,6 +150,8 @@ def _part(target: Path) -> Path:
 
 def _replace(target: Path, content: bytes, mode: int) -> None:
     part = _part(target)
+    if not target.is_symlink() and target.exists():  # what may be secret is not shown before it may be
+        mode = 0o600
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(content)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files of hosts are there: the user's own, those around the working directory, those of plugins."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from toolnotary_cli import places
+from toolnotary_cli.hosts.surroundings import Surroundings
+from toolnotary_cli.hosts.table import ROWS, Row, Scope
+
+# A folder of plugins is the host's; whoever fills it decides neither how deep nor how long it is searched.
+_MOST_DEPTH: Final = 8
+_MOST_FOLDERS: Final = 5000
+_SKIPPED: Final = frozenset({"node_modules", ".git"})
+
+
+class Found(NamedTuple):
+    """A file of a host that is there."""
+
+    path: Path
+    row: Row
+
+
+def files(surroundings: Surroundings, *, hosts: Iterable[str] = (), scopes: Iterable[Scope]) -> list[Found]:
+    """The files that are there, each once, in the order of the table.
+
+    Args:
+        surroundings: where the table is read.
+        hosts: these alone; all where none is named.
+        scopes: whose files are looked for.
+    """
+    wanted, kept = set(hosts), set(scopes)
+    found: dict[Path, Found] = {}
+    for row in ROWS:
+        if (wanted and row.host not in wanted) or row.scope not in kept:
+            continue
+        for path in _paths(row, surroundings):
+            found.setdefault(path, Found(path, row))
+    return list(found.values())
+
+
+def _paths(row: Row, surroundings: Surroundings) -> Iterator[Path]:
+    if surroundings.platform not in row.platforms:
+        return
+    if row.scope == "project":
+        for folder in _project_folders():
+            yield from _expanded(folder, row.pattern)
+        return
+    found = surroundings.path(row.pattern)
+    if found is None:
+        return
+    # What stands before the first `*` is a folder; the rest is looked for below it.
+    fixed, _, rest = re.sub(r"(/)([^/*]*\*)", "\0\\2", found.as_posix(), count=1).partition("\0")
+    if rest:
+        yield from _expanded(Path(fixed), rest)
+    elif _is_there(Path(fixed)):
+        yield Path(fixed)
+
+
+def _project_folders() -> list[Path]:
+    """The working directory and those above it, up to the root of its repository."""
+    here = Path.cwd().absolute()
+    root = places.repository(here) or here
+    return [folder for folder in (here, *here.parents) if folder == root or root in folder.parents]
+
+
+def _expanded(folder: Path, pattern: str) -> Iterator[Path]:
+    """The files below a folder that fit a pattern, in order; as many folders as are bounded above."""
+    head, _, rest = pattern.partition("/")
+    if head == "**":
+        for inner in _below(folder):
+            yield from _expanded(inner, rest)
+    elif "*" in head:
+        regex = re.compile("[^/]*".join(map(re.escape, head.split("*"))))
+        for name in _names(folder):
+            if regex.fullmatch(name):
+                yield from _expanded(folder / name, rest) if rest else _if_there(folder / name)
+    elif rest:
+        yield from _expanded(folder / head, rest)
+    else:
+        yield from _if_there(folder / head)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """A folder and all below it; links are not followed."""
+    waiting, seen = [(folder, 0)], 0
+    while waiting and seen < _MOST_FOLDERS:
+        here, depth = waiting.pop()
+        seen += 1
+        yield here
+        if depth < _MOST_DEPTH:
+            inner = [here / name for name in reversed(_names(here)) if name not in _SKIPPED]
+            waiting += [(one, depth + 1) for one in inner if one.is_dir() and not one.is_symlink()]
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names alone
+    except OSError:
+        return []
+
+
+def _if_there(path: Path) -> Iterator[Path]:
+    if _is_there(path):
+        yield path
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something stands there that is no folder; what cannot be read is there too, and told later."""
+    try:
+        return os.path.lexists(path) and not path.is_dir()
+    except (OSError, ValueError):
+        return True

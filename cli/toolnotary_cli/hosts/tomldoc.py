@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TOML: read by the standard library, edited by tomlkit, which keeps comments, order and formatting."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from toolnotary_cli.hosts.editing import front, quoted
+from toolnotary_cli.hosts.located import Edit, Node, applied, spliced
+from toolnotary_verifier.errors import CannotTell, InvalidInput
+from toolnotary_verifier.escape import escape
+
+_CODE: Final = "host-file-invalid"
+# A list of strings, word by word: strings of one line, and what may stand between them.
+_WORD = re.compile(r"\"(?!\"\")(?:[^\"\\\n]|\\.)*\"|'(?!'')[^'\n]*'")
+_BETWEEN = re.compile(r"(?:[\s,]|#[^\n]*)*")
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The values of a document.
+
+    Raises:
+        InvalidInput: `host-file-invalid`, with line and column.
+    """
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise InvalidInput(_CODE, escape(str(error), limit=200)) from None
+    except RecursionError:
+        raise InvalidInput(_CODE, "nested too deep") from None
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """The text with these edits made.
+
+    Raises:
+        CannotTell: `host-file-edit`, if the library would change more than that, or a list is one that is not
+            edited here.
+    """
+    from tomlkit.exceptions import TOMLKitError
+
+    wanted = parse(text)
+    for edit in edits:
+        applied(wanted, edit)
+    try:
+        made = _edited(text, edits, is_line=True)
+        # A table in one line, or a dotted key, has no line of its own that another one could stand before.
+        return made if _reads_as(made, wanted) else _edited(text, edits, is_line=False)
+    except (TOMLKitError, ValueError) as error:
+        raise _not_edited(escape(str(error), limit=200)) from None
+
+
+def _reads_as(text: str, wanted: object) -> bool:
+    try:
+        return parse(text) == wanted
+    except InvalidInput:
+        return False
+
+
+def _edited(text: str, edits: Iterable[Edit], *, is_line: bool) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    if document.as_string() != text:
+        raise _not_edited("its formatting would not be kept")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    for edit in edits:
+        _edit(document, edit, newline if is_line else "")
+    return document.as_string()
+
+
+def _edit(document: Any, edit: Edit, newline: str) -> None:  # noqa: ANN401 - tomlkit's containers share no type
+    entry = document
+    for key in edit.entry:
+        entry = entry[key]
+    words = entry.get(edit.list_key)
+    if edit.command is not None:
+        entry[edit.command_key] = _value(quoted(edit.command))
+    if words is None:
+        told = f"[{', '.join(map(quoted, edit.insert))}]"
+        if newline and edit.command is not None:
+            # What stands before the command: the library moves blank lines where it adds a member itself.
+            trivia = entry[edit.command_key].trivia
+            trivia.indent = f"{trivia.indent}{edit.list_key} = {told}{newline}{trivia.indent}"
+        else:
+            entry[edit.list_key] = _value(told)
+    elif len(words) <= edit.drop and not edit.insert and edit.without_args:
+        entry.remove(edit.list_key)
+    else:
+        written = words.as_string()
+        changed = front(written, _located(written), drop=edit.drop, insert=edit.insert)
+        entry[edit.list_key] = _value(spliced(written, [changed]))
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - as above
+    import tomlkit
+
+    return tomlkit.parse(f"value = {text}").item("value")
+
+
+def _located(text: str) -> Node:
+    """A list of strings with the places of its words."""
+    words, end = [], len(text) - 1
+    between = _BETWEEN.match(text, 1)
+    at = 1 if between is None else between.end()
+    while at < end:
+        word = _WORD.match(text, at)
+        if word is None:
+            raise _not_edited("a list of arguments holds something else than strings of one line")
+        words.append(Node(at, word.end()))
+        between = _BETWEEN.match(text, word.end())
+        at = word.end() if between is None else between.end()
+    return Node(0, len(text), items=words)
+
+
+def _not_edited(why: str) -> CannotTell:
+    return CannotTell("host-file-edit", why)

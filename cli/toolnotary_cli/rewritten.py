@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of `wrap` and `unwrap`: which files are meant, and that all are read before one is written."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from toolnotary_cli import exits
+from toolnotary_cli.hosts.documents import Document, load
+from toolnotary_cli.hosts.surroundings import Surroundings
+from toolnotary_cli.output import Output
+from toolnotary_cli.wrapping import Change, change_document, change_lines, write
+from toolnotary_verifier.errors import ConfigurationError, ToolnotaryError
+from toolnotary_verifier.escape import escape
+
+
+def documents(files: Sequence[Path], hosts: Sequence[str], surroundings: Surroundings) -> list[Document]:
+    """The files that were named, else the user's own of these hosts.
+
+    Raises:
+        ConfigurationError: `host-ambiguous` where files and several hosts are named; see `documents.load`.
+        InvalidInput, Refused: see `documents.load`.
+    """
+    if not files:
+        from toolnotary_cli.hosts.discovery import files as found
+
+        return [load(one.path, surroundings) for one in found(surroundings, hosts=hosts, scopes=("user",))]
+    if len(hosts) > 1:
+        raise ConfigurationError(
+            "host-ambiguous", "got files and several hosts", remedy="name one host, or one a command"
+        )
+    return [load(path, surroundings, host=hosts[0] if hosts else None) for path in files]
+
+
+def rewrite(
+    files: Sequence[Path],
+    hosts: Sequence[str],
+    change_of: Callable[[Document], Change],
+    *,
+    schema: str,
+    dry_run: bool,
+    output: Output,
+) -> int:
+    """Read files, work out what becomes of each, write them, and tell it; returns the exit code.
+
+    Nothing is written before all of them were read and worked out.
+
+    Raises:
+        ToolnotaryError: what the files raise; where some were written already, that is told before.
+    """
+    changes = [change_of(document) for document in documents(files, hosts, Surroundings.here())]
+    if not dry_run:
+        _write(changes, output)
+    lines = [line for change in changes for line in change_lines(change, dry_run=dry_run)]
+    output.result(
+        {"schema": schema, "files": [change_document(change, dry_run=dry_run) for change in changes]},
+        lines or "no file of a host was found",
+    )
+    return exits.OBJECTION if any(change.exit_code for change in changes) else exits.FINE
+
+
+def _write(changes: Sequence[Change], output: Output) -> None:
+    done: list[str] = []
+    for change in changes:
+        try:
+            write(change)
+        except ToolnotaryError:
+            if done:
+                output.note(f"written before that: {', '.join(done)}")
+            raise
+        if change.is_made:
+            done.append(escape(str(change.document.path), limit=300))

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `wrap` and `unwrap` do with one file of a host, and how that is told."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from toolnotary_cli import exits
+from toolnotary_cli.hosts import originals
+from toolnotary_cli.hosts.documents import Document, reread
+from toolnotary_cli.hosts.entries import Entry, entries
+from toolnotary_cli.hosts.masked import difference
+from toolnotary_cli.hosts.placeholders import filled
+from toolnotary_cli.hosts.rewriting import Named, Outcome, unwrapped, wrapped
+from toolnotary_cli.output import Look, shown, styled
+from toolnotary_verifier.shellwords import command
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.project import Project
+
+_LOOKS: Final[dict[str, Look]] = {"wrapped": "good", "unwrapped": "good", "left": "dim", "refused": "warn"}
+_STATES: Final = {"refused": "not wrapped"}
+
+
+class Change(NamedTuple):
+    """One file, what became of its servers, and its bytes afterwards.
+
+    Attributes:
+        document: the file as it was read.
+        outcomes: one for each of its servers.
+        after: what it holds afterwards; the bytes that were read where nothing changes.
+        is_wrap: whether it is made by `wrap`, whose original is kept; else by `unwrap`.
+        note: what is to be told of the file as a whole.
+    """
+
+    document: Document
+    outcomes: tuple[Outcome, ...]
+    after: bytes
+    is_wrap: bool
+    note: str = ""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything changes."""
+        return self.after != self.document.raw
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a server is not as was asked for."""
+        return exits.OBJECTION if any(one.state == "refused" for one in self.outcomes) else exits.FINE
+
+
+def launch_of(entry: Entry, project: "Project", *, folder: Path, is_filled: bool = True) -> "Launch":
+    """How a host starts a server, as it is told from a lockfile.
+
+    Args:
+        entry: a server that is started.
+        project: the files.
+        folder: where the host starts it, if its entry does not say.
+        is_filled: whether placeholders are filled in, as the host does before it starts it.
+    """
+
+    def text(word: str) -> str:
+        return filled(word, os.environ, folder=folder, is_windows=os.name == "nt") if is_filled else word
+
+    given = {name: text(value) for name, value in entry.environment.items() if isinstance(value, str)}
+    where = Path(text(entry.cwd)) if entry.cwd else folder
+    return project.launch(
+        [text(word) for word in entry.argv], environment={**os.environ, **given}, folder=where
+    )
+
+
+def naming(project: "Project") -> Callable[[Entry], Named]:
+    """The name for a server's pins: that under which its launch is pinned, else what the host calls it."""
+
+    def named(entry: Entry) -> Named:
+        launch = launch_of(entry, project, folder=Path.home())
+        found = project.server_of(launch)
+        if found is not None:
+            return Named(found)
+        where = ("--lockfile", str(project.lockfile_path.absolute()))
+        lock = command("lock", None, "--server", entry.name, *where, behind="-- COMMAND")
+        if project.lockfile.named(entry.name):
+            told = (
+                f"another launch is pinned under this name, and run refuses this one; to pin it too: {lock}"
+            )
+        else:
+            told = f"nothing of it is pinned, and run withholds all that it shows; to pin it: {lock}"
+        return Named(entry.name, told)
+
+    return named
+
+
+def to_wrap(document: Document, *, named: Callable[[Entry], Named], options: Sequence[str]) -> Change:
+    """What wrapping a file would make of it; nothing is written.
+
+    Raises:
+        CannotTell: `host-file-edit`.
+    """
+    found = list(entries(document))
+    outcomes = tuple(wrapped(document, entry, named=named, options=options) for entry in found)
+    edits = [one.edit for one in outcomes if one.edit is not None]
+    return Change(document, outcomes, document.edited(edits) if edits else document.raw, is_wrap=True)
+
+
+def to_unwrap(document: Document) -> Change:
+    """What unwrapping a file would make of it; nothing is written.
+
+    Raises:
+        CannotTell: `host-file-edit`.
+        InvalidInput: `original-corrupt`.
+    """
+    stored = originals.find(document.target)
+    before = {} if stored is None else _by_place(document, stored.content)
+    found = list(entries(document))
+    outcomes = tuple(unwrapped(entry, before.get(entry.place)) for entry in found)
+    if stored is not None and originals.digest(document.raw) == stored.wrapped:
+        told = "as it was before wrap, byte for byte"
+        return Change(document, outcomes, stored.content, is_wrap=False, note=told)
+    edits = [one.edit for one in outcomes if one.edit is not None]
+    if not edits:
+        return Change(document, outcomes, document.raw, is_wrap=False)
+    why = "nothing is stored of what it was before" if stored is None else "it was changed after wrap"
+    told = f"{why}: only what wrap put in was taken out"
+    return Change(document, outcomes, document.edited(edits), is_wrap=False, note=told)
+
+
+def _by_place(document: Document, content: bytes) -> dict[tuple[str | int, ...], Entry]:
+    return {entry.place: entry for entry in entries(reread(document, content))}
+
+
+def write(change: Change) -> None:
+    """Write what a change makes of a file, its original first.
+
+    Raises:
+        Refused: `host-file-changed`, `host-file-foreign`.
+        ConfigurationError: `file-not-writable`.
+    """
+    document = change.document
+    if change.is_made:
+        document.expect_own()
+        if change.is_wrap:
+            # Where some of it is wrapped already, what counts as original is the file without that.
+            originals.store(document.target, to_unwrap(document).after, change.after)
+        document.write(change.after)
+    if not change.is_wrap:
+        originals.forget(document.target)
+
+
+def diff_lines(change: Change) -> list[str]:
+    """The difference that a change makes to its file, without any secret."""
+    document = change.document
+    now = reread(document, change.after)
+    found = [*entries(document), *entries(now)]
+    added = [word for one in change.outcomes if one.edit is not None for word in _added(one)]
+    return difference(document, change.after, found, added)
+
+
+def _added(outcome: Outcome) -> Iterator[str]:
+    """The words that are ours: those before the server's own command."""
+    edit = outcome.edit
+    if edit is None or "--" not in edit.insert:
+        return
+    yield from edit.insert[: list(edit.insert).index("--") + 1]
+    if edit.command is not None:
+        yield edit.command
+
+
+def change_document(change: Change, *, dry_run: bool) -> dict[str, object]:
+    """One file for programs."""
+    document = change.document
+    return {
+        "file": str(document.path),
+        "host": document.host or None,
+        "changed": change.is_made and not dry_run,
+        "note": change.note or None,
+        "diff": diff_lines(change) if dry_run else None,
+        "servers": [
+            {
+                "name": one.entry.name,
+                "folder": one.entry.where or None,
+                "state": one.state,
+                "note": one.why or None,
+            }
+            for one in change.outcomes
+        ],
+    }
+
+
+def change_lines(change: Change, *, dry_run: bool) -> Iterator[str]:
+    """One file for people."""
+    document = change.document
+    host = f" ({document.host})" if document.host else ""
+    yield f"{document.shown}{host}" + ("" if change.outcomes else ": names no server")
+    for one in change.outcomes:
+        state = _STATES.get(one.state, one.state)
+        folder = f" (for {shown(one.entry.where)})" if one.entry.where else ""
+        why = f": {shown(one.why, limit=600)}" if one.why else ""
+        yield f"  {styled(f'{state:<11}', _LOOKS[one.state])} {shown(one.entry.name)}{folder}{why}"
+    if change.note and change.is_made:
+        yield f"  {change.note}"
+    if dry_run:
+        yield from diff_lines(change)
