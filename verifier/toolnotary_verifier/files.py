@@ -36,9 +36,9 @@ def make_folder(folder: Path, *, is_private: bool) -> None:
 def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_private: bool = False) -> None:
     """Make `content` the content of `path`, creating missing folders; all of it or nothing.
 
-    The permissions of an existing file are kept, and at no time do more people read it; a new one gets what the umask leaves, or is its owner's
-    alone (mode 0600). What is no file (`/dev/null`, a named pipe) is written to as it is, and nothing takes
-    its place.
+    The permissions of an existing file are kept, and at no time do more people read it; a new one gets what
+    the umask leaves, or is its owner's alone (mode 0600). What is no file (`/dev/null`, a named pipe) is
+    written to as it is, and nothing takes its place.
 
     Args:
         path: the file.
