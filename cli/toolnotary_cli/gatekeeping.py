@@ -16,22 +16,19 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.guard import Guard, Settings
 from toolnotary_verifier.local_name import fault
 from toolnotary_verifier.shells.gateway.access import Access
-from toolnotary_verifier.shells.gateway.serve import Guarded, serve
+from toolnotary_verifier.shells.gateway.serve import Guarded, Listening, serve
 from toolnotary_verifier.shells.log import Log
 
-_KEYS: Final = frozenset(("ca_file", "headers", "server", "url"))
+_KEYS: Final = frozenset(("ca_file", "connect_to", "headers", "server", "url"))
 _MOST_BYTES: Final = 1 << 20
 _NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
-class Listening(NamedTuple):
-    """Where the gateway is reached, and by whom; see the options of the command."""
+class Letting(NamedTuple):
+    """Who is let in beside what runs on this machine; see the options of the command."""
 
-    host: str
-    port: int
     hosts: Sequence[str]
     origins: Sequence[str]
-    allow_remote: bool
 
 
 class _Named(NamedTuple):
@@ -40,6 +37,7 @@ class _Named(NamedTuple):
     path: str
     server: str | None
     source: UrlSource
+    address: tuple[str, int] | None = None
 
 
 def keep(
@@ -48,8 +46,10 @@ def keep(
     config: Path | None,
     headers: Sequence[str],
     ca_file: Path | None,
+    address: str | None,
     settings: Settings,
     listening: Listening,
+    letting: Letting,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C.
 
@@ -66,25 +66,33 @@ def keep(
     if upstream is not None:
         path = Endpoint.parse(upstream).target.partition("?")[0]
         source = UrlSource(url=upstream, headers=headers_of(headers), ca_file=ca_file)
-        named = [_Named(path.rstrip("/") or "/", settings.server, source)]
-    elif headers or ca_file or settings.server:
-        raise click.UsageError("--server, --header and --ca-file are for --upstream; the file says its own")
+        named = [_Named(path.rstrip("/") or "/", settings.server, source, _address(address))]
+    elif headers or ca_file or settings.server or address:
+        told = "--server, --header, --ca-file and --connect-to are for --upstream; the file says its own"
+        raise click.UsageError(told)
     else:
         named = _servers(config or Path())
-    servers = {
-        one.path: Guarded(
-            Guard.of_url(one.source.url, settings._replace(server=one.server), log=Log), one.source
-        )
-        for one in named
-    }
-    host, port, hosts, origins, allow_remote = listening
+    servers = {}
+    for path, server, source, at in named:
+        guard = Guard.of_url(source.url, settings._replace(server=server), log=Log)
+        servers[path] = Guarded(guard, source, at)
 
     def announce(url: str) -> None:
-        for path, (guard, _) in servers.items():
-            click.echo(f"gateway to {escape(guard.server, limit=200)} listening on {url}{path}", err=True)
+        for path, guarded in servers.items():
+            told = escape(guarded.guard.server, limit=200)
+            click.echo(f"gateway to {told} listening on {url}{path}", err=True)
 
-    access = Access(hosts, origins=origins)
-    serve(servers, host=host, port=port, allow_remote=allow_remote, access=access, announce=announce)
+    serve(servers, listening, access=Access(letting.hosts, origins=letting.origins), announce=announce)
+
+
+def _address(text: str | None) -> tuple[str, int] | None:
+    """Where to connect, as `--connect-to HOST:PORT` says it."""
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise click.UsageError("--connect-to expects HOST:PORT")
+    return host.strip("[]"), int(port)
 
 
 def _servers(file: Path) -> list[_Named]:
@@ -124,9 +132,14 @@ def _server(file: Path, name: str, table: object) -> _Named:
         raise _bad(file, f'{shown}: headers must name variables, as in {{ X-Api-Key = "ACME_KEY" }}')
     if ca_file is not None and not isinstance(ca_file, str):
         raise _bad(file, f"{shown}: ca_file is no path")
+    at = table.get("connect_to")
+    if at is not None and not isinstance(at, str):
+        raise _bad(file, f"{shown}: connect_to is no HOST:PORT")
     given = headers_of([f"{header}={variable}" for header, variable in headers.items()])
     certificates = None if ca_file is None else file.parent / ca_file
-    return _Named(f"/{name}", server, UrlSource(url=table["url"], headers=given, ca_file=certificates))
+    return _Named(
+        f"/{name}", server, UrlSource(url=table["url"], headers=given, ca_file=certificates), _address(at)
+    )
 
 
 def _bad(file: Path, why: str) -> ConfigurationError:

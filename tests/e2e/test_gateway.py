@@ -114,3 +114,185 @@ def test_a_rug_pull_is_withheld_and_its_calls_are_refused(home: Path) -> None:
             assert "toolnotary explain acme" in refused["content"][0]["text"]
             assert server.calls().count("tools/call") == 1
             assert "withheld tool echo (changed)" in gate.told
+
+
+def test_what_the_server_is_sent_is_what_the_host_sent_and_no_compression_is_asked_for(home: Path) -> None:
+    with http_server.serve() as server, gateway(home, "--upstream", server.url) as gate:
+        sent = {
+            "Authorization": "Bearer abc",
+            "Mcp-Param-Region": "eu",
+            "Accept-Encoding": "gzip",
+            "X-Odd": "1",
+        }
+        gate.ask("ping", **sent)
+        received = server.requests[-1].headers
+        assert {name: received[name.lower()] for name in sent} == {**sent, "Accept-Encoding": "identity"}
+        assert received["host"] == server.url.split("/")[2]
+
+
+def test_a_host_that_is_not_signed_in_hears_it_from_the_server_also_where_we_asked(home: Path) -> None:
+    with http_server.serve(token="right") as server, gateway(home, "--upstream", server.url) as gate:
+        for method in ("ping", "tools/list"):
+            assert gate.post({"jsonrpc": "2.0", "id": 1, "method": method}).status == 401
+        assert gate.ask("tools/list", authorization="Bearer right")["result"] == {"tools": []}
+
+
+def test_a_session_that_the_server_forgot_is_begun_anew_by_the_host(home: Path) -> None:
+    with (
+        http_server.serve(sessions=True, era="handshake") as server,
+        gateway(home, "--upstream", server.url) as gate,
+    ):
+        params = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "h", "version": "1"},
+        }
+        begun = gate.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        assert begun.headers["mcp-session-id"] == http_server.SESSION
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        assert gate.post(listing, mcp_session_id=http_server.SESSION).status == 200
+        assert gate.post(listing, mcp_session_id="another").status == 404
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 403),
+        ({"host": "127.0.0.1.evil.example"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"host": "localhost:99", "origin": "http://localhost:3000"}, 200),
+        ({"host": "gate.acme.example"}, 200),
+        ({"origin": "https://app.acme.example"}, 200),
+    ],
+)
+def test_who_is_let_in(home: Path, headers: dict[str, str], status: int) -> None:
+    named = ["--allow-host", "gate.acme.example", "--allow-origin", "https://app.acme.example"]
+    with http_server.serve() as server, gateway(home, "--upstream", server.url, *named) as gate:
+        answer = gate.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, **headers)
+        assert answer.status == status
+        assert answer.headers.get("access-control-allow-origin") == (
+            headers.get("origin") if status == 200 else None
+        )
+
+
+def test_a_page_that_was_let_in_may_ask_before_it_sends(home: Path) -> None:
+    with (
+        http_server.serve() as server,
+        gateway(home, "--upstream", server.url, "--allow-origin", "https://app.acme.example") as gate,
+    ):
+        asked = gate.send("OPTIONS", origin="https://app.acme.example")
+        assert asked.status == 204
+        assert "mcp-session-id" in asked.headers["access-control-allow-headers"]
+        assert gate.send("OPTIONS", origin="https://other.example").status == 403
+        assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "move", ["redirect-away", "redirect-loop", "redirect-get", "html", "not-http", "error-500"]
+)
+def test_what_is_no_answer_of_the_pinned_server_is_an_error(home: Path, move: str) -> None:
+    with (
+        http_server.serve(answer="sse") as other,
+        http_server.serve(move=move, elsewhere=other.url) as server,
+        gateway(home, "--upstream", server.url) as gate,
+    ):
+        answer = gate.post({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        assert answer.status == (500 if move == "error-500" else 502)
+        assert other.requests == []
+
+
+def test_a_redirect_within_the_origin_is_followed(home: Path) -> None:
+    with http_server.serve(move="redirect-home") as server, gateway(home, "--upstream", server.url) as gate:
+        assert gate.ask("server/discover", {"_meta": {}})["result"]["supportedVersions"] == ["2026-07-28"]
+        assert [request.path for request in server.requests] == ["/mcp", "/moved"]
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        *("drip", "huge", "huge-length", "huge-event", "truncated", "wrong-id", "other-id-first", "accepted"),
+        *("gzip", "negative-chunk", "negative-chunk-events", "answer-elsewhere", "close"),
+    ],
+)
+def test_a_listing_that_cannot_be_read_lets_nothing_pass(home: Path, move: str) -> None:
+    (home / "home").mkdir()
+    (home / "home" / "toolnotary.toml").write_text("[timeouts]\nlisting = 1.0\nfirst-start = 1.0\n")
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["move"] = move
+        with gateway(home, "--upstream", server.url) as gate:
+            listed = gate.ask("tools/list")
+            passed = [tool["description"] for tool in listed.get("result", {}).get("tools", [])]
+            if move in ("other-id-first", "answer-elsewhere"):
+                assert passed == [tool["description"] for tool in http_server.TOOLS]
+            else:
+                assert passed == []
+                assert "listing" in gate.told
+
+
+def test_several_servers_stand_under_paths_of_their_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_KEY", "Bearer right")
+    with http_server.serve(token="right") as first, http_server.serve(tools=http_server.POISONED) as second:
+        file = home / "gateway.toml"
+        file.write_text(
+            f'[upstreams.one]\nurl = "{first.url}"\nserver = "acme"\n'
+            'headers = { Authorization = "ACME_KEY" }\n'
+            f'[upstreams.two]\nurl = "{second.url}"\n'
+        )
+        with gateway(home, "--config", str(file)) as gate:
+            assert [url.rpartition("/")[2] for url in gate.urls] == ["one", "two"]
+            message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+            assert gate.send("POST", message, path="/one").status == 200
+            assert gate.send("POST", message, path="/two").status == 200
+            assert gate.send("POST", message, path="/three").status == 404
+            assert {first.calls()[0], second.calls()[0]} == {"tools/list"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "must hold tables"),
+        ("[upstreams.a]", "has no url"),
+        ('[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nurll = 1', "is no key of it"),
+        ('[upstreams."a/b"]\nurl = "http://127.0.0.1/mcp"', "stands in a path"),
+        ('[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nheaders = 1', "headers must name variables"),
+        ("no toml", "is no TOML"),
+    ],
+)
+def test_a_file_that_says_something_else_is_refused(home: Path, text: str, why: str) -> None:
+    (home / "gateway.toml").write_text(text)
+    command = [sys.executable, "-c", _CODE, "gateway", "--config", "gateway.toml"]
+    ended = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
+    assert (ended.returncode, why in ended.stderr, "gateway-file" in ended.stderr) == (2, True, True), (
+        ended.stderr
+    )
+
+
+def test_a_revoked_pin_lets_nothing_pass_within_two_seconds(home: Path) -> None:
+    with http_server.serve() as server:
+        pin(server.url, home)
+        with gateway(home, "--upstream", server.url) as gate:
+            assert len(gate.ask("tools/list")["result"]["tools"]) == 2
+            revoked = at_terminal(["revoke", "acme"], ("[yes/no]", "yes\n"), directory=home)
+            assert revoked.code == 0, revoked.shown
+            time.sleep(2)
+            assert gate.ask("tools/call", {"name": "add", "arguments": {}})["result"]["isError"]
+
+
+def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> None:
+    with http_server.serve() as server:
+        pin(server.url, home)
+    command = [
+        sys.executable,
+        "-c",
+        _CODE,
+        "gateway",
+        "--server",
+        "acme",
+        "--upstream",
+        "http://127.0.0.1:9/other",
+    ]
+    ended = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "identity" in ended.stderr

@@ -24,6 +24,12 @@ from toolnotary_cli import extras, options
 )
 @options.header
 @options.ca_file
+@click.option(
+    "--connect-to",
+    "address",
+    metavar="HOST:PORT",
+    help="Reach the server there, where its own name leads to this gateway.",
+)
 @click.option("--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -49,7 +55,21 @@ from toolnotary_cli import extras, options
 @click.option(
     "--allow-remote",
     is_flag=True,
-    help="Listen where other machines reach it. The gateway speaks plain HTTP: put TLS in front of it.",
+    help="Listen where other machines reach it.",
+)
+@click.option(
+    "--tls-certificate",
+    "certificate",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Serve TLS with the certificate, and its chain, in this PEM file.",
+)
+@click.option(
+    "--tls-key",
+    "key",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The key of the certificate, if it stands in a file of its own.",
 )
 @options.lockfile
 @options.policy
@@ -62,11 +82,14 @@ def command(
     config: Path | None,
     headers: tuple[str, ...],
     ca_file: Path | None,
+    address: str | None,
     host: str,
     port: int,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     allow_remote: bool,
+    certificate: Path | None,
+    key: Path | None,
     lockfile: Path | None,
     policy: Path | None,
     registry: str | None,
@@ -81,7 +104,8 @@ def command(
     Exit code: 1: the URL is not what is pinned under the name.
     """
     with extras.needs("gateway"):
-        from toolnotary_cli.gatekeeping import Listening, keep
+        from toolnotary_cli.gatekeeping import Letting, keep
+        from toolnotary_verifier.shells.gateway.serve import Listening
     from toolnotary_verifier.guard import Settings
 
     keep(
@@ -90,5 +114,7 @@ def command(
         headers=headers,
         ca_file=ca_file,
         settings=Settings(server, lockfile, policy, registry, offline),
-        listening=Listening(host, port, hosts, origins, allow_remote),
+        address=address,
+        listening=Listening(host, port, allow_remote, certificate, key),
+        letting=Letting(hosts, origins),
     )

@@ -12,6 +12,25 @@ from urllib.parse import urlsplit
 
 from toolnotary_verifier.shells.http.message import Header
 
+# The answer to a browser that asks before it sends (CORS preflight).
+PREFLIGHT: Final[Sequence[Header]] = (
+    (b"access-control-allow-methods", b"DELETE, GET, POST"),
+    (
+        b"access-control-allow-headers",
+        b", ".join(
+            (
+                b"authorization",
+                b"content-type",
+                b"last-event-id",
+                b"mcp-method",
+                b"mcp-name",
+                b"mcp-protocol-version",
+                b"mcp-session-id",
+            )
+        ),
+    ),
+    (b"access-control-max-age", b"600"),
+)
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\[\]:/@?#\s]+)(?::([0-9]{1,5}))?")
 
 
@@ -37,6 +56,17 @@ class Access:
             if name == b"origin" and not self._is_origin(value.decode("latin-1").lower()):
                 return "origin"
         return ""
+
+    def shared_with(self, headers: Sequence[Header]) -> list[Header]:
+        """What lets a page of an origin that was let in read the answer (Fetch standard, CORS protocol)."""
+        origin = next((value for name, value in headers if name == b"origin"), None)
+        if origin is None:
+            return []
+        return [
+            (b"access-control-allow-origin", origin),
+            (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
+            (b"vary", b"origin"),
+        ]
 
     def _is_host(self, host: str) -> bool:
         found = _HOST.fullmatch(host)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from typing import Any, Final
 
 from toolnotary_verifier.limits import DEFAULT_LIMITS
-from toolnotary_verifier.shells.gateway.access import Access
+from toolnotary_verifier.shells.gateway.access import PREFLIGHT, Access
 from toolnotary_verifier.shells.http.message import Header, Request, Response
 
 _Message = MutableMapping[str, Any]
@@ -15,6 +15,7 @@ _Write = Callable[[_Message], Awaitable[None]]
 Respond = Callable[[Request], Awaitable[Response]]
 # A host that goes away is noticed from then on, in seconds: watching for it costs more than most requests.
 _PATIENCE: Final = 0.05
+_CORS: Final = b"access-control-allow-origin"
 _UNBUFFERED: Final = (b"x-accel-buffering", b"no")
 
 
@@ -46,16 +47,19 @@ class Gateway:
             return
         respond = self._route(scope["path"])
         headers: Sequence[Header] = scope["headers"]
+        shared = self._access.shared_with(headers)
         if refused := self._access.refuses(headers):
-            await _write(send, Response(403, [], b"this %b is not let in\n" % refused.encode()))
+            await _write(send, _said(403, b"this %b is not let in" % refused.encode()))
         elif respond is None:
-            await _write(send, Response(404, [], b"no server is reached under this path\n"))
+            await _write(send, _said(404, b"no server is reached under this path"), shared)
+        elif scope["method"] == "OPTIONS" and shared:
+            await _write(send, Response(204, PREFLIGHT, b""), shared)
         else:
             body = await self._body(receive)
             if body is None:
-                await _write(send, Response(413, [(b"connection", b"close")], b""))
+                await _write(send, _said(413, b"too large"), shared)
             else:
-                await _serve(respond, Request(scope["method"], headers, body), receive, send)
+                await _serve(respond, Request(scope["method"], headers, body), receive, send, shared)
 
     def _route(self, path: str) -> Respond | None:
         found = self._exact.get(path.removesuffix("/") or "/")
@@ -78,7 +82,9 @@ class Gateway:
         return b"".join(parts)
 
 
-async def _serve(respond: Respond, request: Request, receive: _Receive, send: _Write) -> None:
+async def _serve(
+    respond: Respond, request: Request, receive: _Receive, send: _Write, shared: Sequence[Header]
+) -> None:
     """Answer one request, unless nobody waits for the answer any more: the server is told, then."""
     loop = asyncio.get_running_loop()
     serving = asyncio.current_task()
@@ -92,7 +98,7 @@ async def _serve(respond: Respond, request: Request, receive: _Receive, send: _W
 
     timer = loop.call_later(_PATIENCE, lambda: watching.append(loop.create_task(watch())))
     try:
-        await _write(send, await respond(request))
+        await _write(send, await respond(request), shared)
     except asyncio.CancelledError:
         if not any(task.done() for task in watching):
             raise
@@ -102,8 +108,15 @@ async def _serve(respond: Respond, request: Request, receive: _Receive, send: _W
             task.cancel()
 
 
-async def _write(send: _Write, response: Response) -> None:
+def _said(status: int, text: bytes) -> Response:
+    length = (b"content-length", b"%d" % (len(text) + 1))
+    return Response(status, [(b"content-type", b"text/plain; charset=utf-8"), length], text + b"\n")
+
+
+async def _write(send: _Write, response: Response, shared: Sequence[Header] = ()) -> None:
     status, headers, body = response
+    if shared:
+        headers = [*(one for one in headers if not one[0].startswith(_CORS)), *shared]
     if isinstance(body, bytes):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -4,12 +4,16 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import uvicorn
 
 from toolnotary_verifier.capture.source import UrlSource
+from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
 from toolnotary_verifier.guard import Guard
 from toolnotary_verifier.listening import listen, url_of
 from toolnotary_verifier.shells.gateway.access import Access
@@ -22,18 +26,41 @@ _KEEP_ALIVE_SECONDS: Final = 75
 
 
 class Guarded(NamedTuple):
-    """One server of a gateway: its guard, and how it is reached."""
+    """One server of a gateway: its guard, and how it is reached.
+
+    Attributes:
+        guard: the server's.
+        source: its URL, with what is sent there.
+        address: where to connect, if not where the URL leads.
+    """
 
     guard: Guard
     source: UrlSource
+    address: tuple[str, int] | None = None
+
+
+class Listening(NamedTuple):
+    """Where a gateway is reached.
+
+    Attributes:
+        host: name or address to listen on.
+        port: TCP port; 0 takes a free one.
+        allow_remote: whether an address other than loopback is accepted.
+        certificate: PEM file of the certificate to serve TLS with, and its chain; None for plain HTTP.
+        key: PEM file of its key; None where it stands in the same file.
+    """
+
+    host: str
+    port: int
+    allow_remote: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
 
 
 def serve(
     servers: Mapping[str, Guarded],
+    listening: Listening,
     *,
-    host: str,
-    port: int,
-    allow_remote: bool = False,
     access: Access,
     announce: Callable[[str], None],
 ) -> None:
@@ -41,19 +68,18 @@ def serve(
 
     Args:
         servers: by the path under which each is reached.
-        host: name or address to listen on.
-        port: TCP port; 0 takes a free one.
-        allow_remote: whether an address other than loopback is accepted; the gateway speaks plain HTTP.
+        listening: where the gateway is reached.
         access: who is let in.
         announce: is given the URL of the gateway, without a path, once connections are accepted.
 
     Raises:
-        ConfigurationError: `not-loopback`, `cannot-listen`, `url`, `ca-file`, `proxy`, `header`,
+        ConfigurationError: `not-loopback`, `cannot-listen`, `tls-files`, `url`, `ca-file`, `proxy`, `header`,
             `insecure-url`.
         KeyboardInterrupt: after Ctrl-C, once all has ended.
     """
-    upstreams = {path: Upstream(guarded.source) for path, guarded in servers.items()}
-    with listen(host, port, allow_remote=allow_remote) as listener:
+    upstreams = {path: Upstream(one.source, address=one.address) for path, one in servers.items()}
+    _check_tls(listening)
+    with listen(listening.host, listening.port, allow_remote=listening.allow_remote) as listener:
 
         async def work() -> None:
             async with contextlib.AsyncExitStack() as stack:
@@ -63,13 +89,15 @@ def serve(
                     service = Service(servers[path].guard, upstream.send)
                     await stack.enter_async_context(service.running())
                     routes[path] = service.front.respond
-                await _serve(Gateway(routes, access=access), listener, announce)
+                await _serve(Gateway(routes, access=access), listener, listening, announce)
 
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(work())
 
 
-async def _serve(application: Gateway, listener: socket.socket, announce: Callable[[str], None]) -> None:
+async def _serve(
+    application: Gateway, listener: socket.socket, listening: Listening, announce: Callable[[str], None]
+) -> None:
     config = uvicorn.Config(
         application,
         http="httptools",
@@ -82,8 +110,26 @@ async def _serve(application: Gateway, listener: socket.socket, announce: Callab
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
+        ssl_certfile=listening.certificate,
+        ssl_keyfile=listening.key,
     )
-    await _Server(config, lambda: announce(url_of(listener))).serve(sockets=[listener])
+    url = (
+        url_of(listener) if listening.certificate is None else url_of(listener).replace("http:", "https:", 1)
+    )
+    await _Server(config, lambda: announce(url)).serve(sockets=[listener])
+
+
+def _check_tls(listening: Listening) -> None:
+    if listening.certificate is None:
+        return
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            listening.certificate, listening.key
+        )
+    except (OSError, ssl.SSLError) as error:
+        message = f"{escape(str(listening.certificate), limit=300)}: {escape(str(error), limit=200)}"
+        remedy = "give PEM files of a certificate and of its key, without a passphrase"
+        raise ConfigurationError("tls-files", message, remedy=remedy) from None
 
 
 class _Server(uvicorn.Server):

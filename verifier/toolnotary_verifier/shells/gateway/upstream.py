@@ -9,7 +9,8 @@ from toolnotary_verifier.capture.endpoint import Endpoint, Proxy, trust
 from toolnotary_verifier.capture.headers import credentials
 from toolnotary_verifier.capture.source import UrlSource
 from toolnotary_verifier.errors import ConfigurationError
-from toolnotary_verifier.shells.gateway.client import Client, ClientReply, Origin
+from toolnotary_verifier.shells.gateway.client import Client, Origin
+from toolnotary_verifier.shells.gateway.connection import ClientReply
 from toolnotary_verifier.shells.http.message import Header, Request, UpstreamError, header
 
 _REDIRECTS: Final = 3
@@ -23,11 +24,12 @@ class Upstream:
         endpoint: the URL.
     """
 
-    def __init__(self, source: UrlSource) -> None:
+    def __init__(self, source: UrlSource, *, address: tuple[str, int] | None = None) -> None:
         """Nothing is opened yet.
 
         Args:
             source: the server; its headers are sent with every request, in place of the host's of that name.
+            address: where to connect, name or address and port, where its own name leads to us.
 
         Raises:
             ConfigurationError: `url`, `ca-file`, `proxy`, `header`; `insecure-url` where credentials would
@@ -41,8 +43,8 @@ class Upstream:
         tls = trust(source.ca_file) if endpoint.scheme == "https" else None
         authority = endpoint.shown.partition("://")[2].partition("/")[0].encode()
         self._client = Client(
-            Origin(endpoint.host, endpoint.port, tls, authority),
-            proxy=Proxy.for_endpoint(endpoint, source.environment),
+            Origin(endpoint.host, endpoint.port, tls, authority, address),
+            proxy=None if address else Proxy.for_endpoint(endpoint, source.environment),
         )
 
     async def send(self, request: Request) -> ClientReply:
@@ -57,16 +59,8 @@ class Upstream:
                 break
             await reply.aclose()
             target = self._within_origin(target, header(reply.headers, b"location"))
-            reply = await self._client.send(target, request)
+            reply = await self._client.send(target, request, anew=True)
         return reply
-
-    async def get(self, target: str, headers: Sequence[Header]) -> ClientReply:
-        """Something else of the same origin, such as what it says of its authorization.
-
-        Raises:
-            UpstreamError: as `send`.
-        """
-        return await self._client.send(target.encode(), Request("GET", headers, b""))
 
     def close(self) -> None:
         """End every connection."""

@@ -19,6 +19,7 @@ from toolnotary_verifier.shells.http.message import (
     EVENT_STREAM,
     JSON,
     Body,
+    ClosedError,
     Header,
     Reply,
     Request,
@@ -74,7 +75,8 @@ class Asking:
     async def _asked(self, lane: Lane, own_id: str, frame: bytes) -> None:
         why = "was not answered by this server"
         try:
-            reply = await self._send(Request("POST", own_headers(lane.facts, frame), frame.rstrip(b"\n")))
+            request = Request("POST", own_headers(lane.facts, frame), frame.rstrip(b"\n"))
+            reply = await self._sent(request)
             try:
                 await self._answered(lane, own_id, reply)
             finally:
@@ -86,7 +88,15 @@ class Asking:
                 lane.fail_held(Response(reply.status, [*headers, (b"content-length", b"0")], b""))
         except (UpstreamError, InvalidInput) as error:
             why = f"could not be had: this server {error}"
-        lane.follow(lane.gate.give_up(own_id, why, time.monotonic()), also_here=True)
+        finally:
+            lane.follow(lane.gate.give_up(own_id, why, time.monotonic()), also_here=True)
+
+    async def _sent(self, request: Request) -> Reply:
+        """A listing changes nothing at the server, and may be asked for twice."""
+        try:
+            return await self._send(request)
+        except ClosedError:
+            return await self._send(request)
 
     async def _answered(self, lane: Lane, own_id: str, reply: Reply) -> None:
         kind = body_of(reply.headers)

@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every HTTP request of a host comes to: through the gate, to the server, and back through the gate.
 
-Every message of every stream is judged, wherever a server puts it: SDKs feed all streams into one table of
-ids (research: cross-stream injection). A body that some reader could take for messages and we could not, is
-not handed on.
+A request is an exchange of its lane's gate. It is answered from what is verified, waits for a verification,
+or goes on to the server; what comes back is judged by `relay`.
 """
 
 import itertools
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.gate import Effects, Gate, Side, Streams
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.shells.http.asking import Asking
-from toolnotary_verifier.shells.http.events import Event, EventCutter, event_of
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
 from toolnotary_verifier.shells.http.lanes import SESSION, Lanes
 from toolnotary_verifier.shells.http.message import (
     Body,
-    Header,
     Reply,
     Request,
     Response,
@@ -32,12 +28,10 @@ from toolnotary_verifier.shells.http.message import (
     one_line,
 )
 from toolnotary_verifier.shells.http.refusal import bad_gateway, refusal_of
-from toolnotary_verifier.shells.http.streams import Stream, with_news
+from toolnotary_verifier.shells.http.relay import Relay
 
 # Headers that are written anew for the server: the body may be another one, and must come uncompressed.
 _NOT_TO_SERVER: Final = (b"accept-encoding", b"content-length", b"expect", b"host", b"origin")
-# Headers that would lead a host around us, or that are wrong for what it gets.
-_NOT_TO_HOST: Final = (b"alt-svc", b"content-encoding", b"content-length", b"refresh")
 _UNCOMPRESSED: Final = (b"accept-encoding", b"identity")
 _LISTEN: Final = b'"subscriptions/listen"'
 _ERROR_BYTES: Final = 64 << 10
@@ -81,12 +75,15 @@ class Front:
         self._lanes = Lanes(self._begin)
         self._asking = Asking(send, limits=limits)
         self._numbers = itertools.count()
+        self._broken = ""
 
     async def respond(self, request: Request) -> Response:
         """The response to one request of a host.
 
         A request that is cancelled is no longer answered, and the server sees that nobody waits for it.
         """
+        if self._broken:
+            return bad_gateway(self._broken, status=500)
         if request.method == "POST":
             return await self._post(request)
         if request.method == "GET":
@@ -99,6 +96,13 @@ class Front:
         """Do something with every gate, such as judging again, and all that follows from it."""
         for lane in self._lanes.all():
             lane.follow(what(lane.gate), also_here=True)
+
+    def break_off(self, why: str) -> None:
+        """Let nothing pass any more: something failed without which nobody may trust what passes."""
+        self._broken = why
+        for lane in self._lanes.all():
+            lane.gate.close()
+            lane.end(bad_gateway(why, status=500))
 
     async def aclose(self) -> None:
         """End what is under way."""
@@ -114,6 +118,7 @@ class Front:
         if body_of(request.headers) is Body.UNCLEAR:
             return Response(415, [], b"")
         lane = self._lane(request)
+        headers = lane.facts
         exchange = next(self._numbers)
         inbox = lane.open(exchange)
         is_open = False
@@ -121,11 +126,15 @@ class Front:
             content = await self._admitted(lane, exchange, inbox, request.body)
             if isinstance(content, Response):
                 return content
-            reply = await self._send(request._replace(headers=lane.facts, body=content))
+            reply = await self._send(request._replace(headers=headers, body=content))
             is_long = _LISTEN in request.body
-            response = await self._relay(lane, exchange, inbox, reply, request, is_long=is_long)
+            self._bind(lane, reply, request)
+            relay = Relay(lane, exchange, inbox, is_long=is_long, limits=self._limits)
+            response = await relay.response(reply)
         except UpstreamError as error:
             return refusal_of(request.body, str(error), limits=self._limits)
+        except Exception as error:  # noqa: BLE001 - as in the gate: what failed once must not stay open
+            return self._failed(lane, error)
         else:
             is_open = not isinstance(response.body, bytes)
             return response
@@ -157,9 +166,12 @@ class Front:
         is_open = False
         try:
             reply = await self._send(request._replace(headers=lane.facts, body=b""))
-            response = await self._relay(lane, exchange, inbox, reply, request, is_long=True)
+            relay = Relay(lane, exchange, inbox, is_long=True, limits=self._limits)
+            response = await relay.response(reply)
         except UpstreamError as error:
             return bad_gateway(str(error))
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._failed(lane, error)
         else:
             is_open = not isinstance(response.body, bytes)
             return response
@@ -179,83 +191,6 @@ class Front:
             lane.rest()
         return Response(reply.status, [], b"")
 
-    # Responses
-
-    async def _relay(
-        self, lane: Lane, exchange: int, inbox: Inbox, reply: Reply, request: Request, *, is_long: bool
-    ) -> Response:
-        """The response of the server as the host may have it."""
-        kind = body_of(reply.headers)
-        headers = handed_on(reply.headers, *_NOT_TO_HOST)
-        if kind is Body.EVENTS and reply.status < 300:
-            self._bind(lane, reply, request)
-            return Response(
-                reply.status, headers, self._stream(lane, exchange, inbox, reply, is_long=is_long)
-            )
-        try:
-            most = self._limits.line_bytes if kind is Body.JSON else _ERROR_BYTES
-            content = b"" if kind is Body.UNCLEAR else await reply.read(most)
-        finally:
-            await reply.aclose()
-        if kind is Body.UNCLEAR or 300 <= reply.status < 400:
-            raise UpstreamError("answered in a way that cannot be judged")
-        self._bind(lane, reply, request)
-        if kind is Body.JSON or content.lstrip(_AROUND).startswith(_OPENING):
-            return self._json(lane, exchange, inbox, Response(reply.status, headers, content))
-        if content.strip() and reply.status < 400:
-            raise UpstreamError("answered with something that is no message")
-        return _whole(reply.status, headers, content)
-
-    def _json(self, lane: Lane, exchange: int, inbox: Inbox, response: Response) -> Response:
-        content = response.body if isinstance(response.body, bytes) else b""
-        frame = one_line(content)
-        effects = lane.receive(Side.SERVER, frame, exchange) if content.strip() else None
-        if effects is None:
-            return _whole(response.status, response.headers, content if b"\n" not in content else frame[:-1])
-        inbox.take(effects)
-        frames = inbox.frames()
-        if not frames and response.status < 400:
-            raise UpstreamError("answered with nothing that may pass")
-        return _whole(response.status, response.headers, b"".join(frames)[:-1])
-
-    def _stream(self, lane: Lane, exchange: int, inbox: Inbox, reply: Reply, *, is_long: bool) -> Stream:
-        async def closing() -> None:
-            lane.close(exchange)
-            await reply.aclose()
-
-        return Stream(self._events(lane, exchange, inbox, reply, is_long=is_long), closing)
-
-    async def _events(
-        self, lane: Lane, exchange: int, inbox: Inbox, reply: Reply, *, is_long: bool
-    ) -> AsyncGenerator[bytes]:
-        """An event stream, event by event as it arrives."""
-        cutter = EventCutter(max_bytes=self._limits.line_bytes)
-        try:
-            async for chunk in with_news(reply.chunks(), inbox) if is_long else reply.chunks():
-                passing = [self._passing(lane, exchange, inbox, event) for event in cutter.feed(chunk)]
-                passing += map(event_of, inbox.frames())
-                if content := b"".join(passing):
-                    yield content
-                if inbox.response is not None:
-                    return
-            if content := b"".join(map(event_of, inbox.frames())):  # what the last event led to
-                yield content
-        except (UpstreamError, InvalidInput) as error:
-            effects = Effects()
-            effects.note("stream-broken", f"a stream of the server ended: {error}")
-            lane.follow(effects)
-
-    def _passing(self, lane: Lane, exchange: int, inbox: Inbox, event: Event) -> bytes:
-        """An event as it may go on."""
-        if event.data is None or not event.data.strip():
-            return event.raw or event.fields + (b"\n" if event.data is None else b"data: \n\n")
-        frame = one_line(event.data)
-        effects = lane.receive(Side.SERVER, frame, exchange)
-        if effects is not None:
-            inbox.take(effects)
-            return event.with_data(inbox.frames())
-        return event.raw if event.raw and b"\n" not in event.data else event.with_data([frame])
-
     # Lanes
 
     def _begin(self, streams: Streams) -> Lane:
@@ -274,6 +209,13 @@ class Front:
 
         return Lane(gate, ask=self._asking.ask, heard=hear)
 
+    def _failed(self, lane: Lane, error: Exception) -> Response:
+        lane.gate.close()
+        effects = Effects(close=f"is not guarded any more: {type(error).__name__}")
+        effects.note("gate-failed", f"a connection is closed: {type(error).__name__}: {error}")
+        lane.follow(effects)
+        return bad_gateway(effects.close or "", status=500)
+
     def _lane(self, request: Request) -> Lane:
         lane = self._lanes.of(request)
         lane.facts = [*handed_on(request.headers, *_NOT_TO_SERVER), _UNCOMPRESSED]
@@ -291,9 +233,3 @@ def _of_frames(frames: Sequence[bytes]) -> Response | None:
         return None
     lines = [frame.rstrip(b"\r\n") for frame in frames]
     return answer(lines[0] if len(lines) == 1 else b"[" + b",".join(lines) + b"]")
-
-
-def _whole(status: int, headers: Sequence[Header], content: bytes) -> Response:
-    if status == 204:
-        return Response(status, headers, b"")
-    return Response(status, [*headers, (b"content-length", b"%d" % len(content))], content)

@@ -36,6 +36,7 @@ _OF_ONE_MESSAGE: Final = HOP_BY_HOP | {
     SESSION,
 }
 _ARGUMENT: Final = b"mcp-param-"
+_VERSION: Final = b"mcp-protocol-version"
 _INITIALIZE: Final = b'"initialize"'
 _IDLE: Final = 3600.0  # seconds
 _Key = tuple[bytes | None, tuple[Header, ...]]
@@ -87,9 +88,8 @@ class Lanes:
 
     def bind(self, lane: Lane, session: bytes, request: Request) -> None:
         """The session that a server opened in answer to this request has this lane."""
-        _, caller = _key(request.headers)
         self._forget()
-        self._lanes[session, caller] = lane
+        self._lanes[session, _caller(request.headers, in_session=True)] = lane
 
     def drop(self, lane: Lane) -> None:
         """Forget a lane that has ended."""
@@ -109,10 +109,17 @@ class Lanes:
 
 
 def _key(headers: Sequence[Header]) -> _Key:
-    return header(headers, SESSION), tuple(sorted(_caller(headers)))
+    session = header(headers, SESSION)
+    return session, _caller(headers, in_session=session is not None)
 
 
-def _caller(headers: Iterable[Header]) -> Iterable[Header]:
-    for name, value in headers:
-        if name not in _OF_ONE_MESSAGE and not name.startswith(_ARGUMENT):
-            yield name, value
+def _caller(headers: Iterable[Header], *, in_session: bool) -> tuple[Header, ...]:
+    """What tells callers apart; not the revision of a session, which its `initialize` does not say yet."""
+    told = (
+        (name, value)
+        for name, value in headers
+        if name not in _OF_ONE_MESSAGE
+        and not name.startswith(_ARGUMENT)
+        and not (in_session and name == _VERSION)
+    )
+    return tuple(sorted(told))

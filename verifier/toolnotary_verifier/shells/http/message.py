@@ -82,6 +82,13 @@ class UpstreamError(Exception):
     """A server could not be reached, or its response was not read to the end; says why in few words."""
 
 
+class ClosedError(UpstreamError):
+    """A server closed an idle connection without a word; a request that only reads may go again.
+
+    Whether it had read the request before, nobody knows (RFC 9110, section 9.2.2).
+    """
+
+
 # Sends one request of ours, or of a host, to the server; raises `UpstreamError`.
 Send = Callable[[Request], Awaitable[Reply]]
 

@@ -93,4 +93,13 @@ class Service:
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Without its files and records nothing is guarded: whatever fails here closes every connection."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            why = f"is not guarded any more: {type(error).__name__}"
+            self.guard.log.note("gate-failed", f"everything is closed: {type(error).__name__}: {error}")
+            self.front.break_off(why)
