@@ -68,4 +68,4 @@ class AtTerminal:
 
 
 def _instead(shown_by: str) -> str:
-    return f"to see the change without one: {shown_by}"
+    return f"or say --page too, and answer in a browser; to see the change without either: {shown_by}"

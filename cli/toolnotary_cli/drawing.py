@@ -67,16 +67,17 @@ def _content(finding: Finding, steps: int) -> Iterator[str]:
     elif finding.old is not None and finding.new is not None:
         yield from _gutter(f"{_removed(finding.old)} {_added(finding.new)}")
     elif finding.new is not None:
-        yield from _gutter(_added(new if isinstance(new, str) else _laid_out(new)))
+        yield from _gutter(_added(new if isinstance(new, str) else laid_out(new)))
     elif finding.old is not None:
-        yield from _gutter(_removed(old if isinstance(old, str) else _laid_out(old)))
+        yield from _gutter(_removed(old if isinstance(old, str) else laid_out(old)))
 
 
 def _value(text: str | None) -> object:
     return None if text is None else json.loads(text)
 
 
-def _laid_out(value: object) -> str:
+def laid_out(value: object) -> str:
+    """A JSON value over several lines, not escaped yet."""
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
@@ -103,9 +104,9 @@ def _common(text: str, *, before: bool, after: bool) -> str:
     head, tail = _CONTEXT * before, _CONTEXT * after
     hidden = len(text) - head - tail
     if hidden <= _CONTEXT:
-        return _plain(text)
+        return plain_text(text)
     mark = styled(f"[... {hidden} unchanged characters ...]", "dim")
-    return _plain(text[:head]) + mark + _plain(text[len(text) - tail :] if tail else "")
+    return plain_text(text[:head]) + mark + plain_text(text[len(text) - tail :] if tail else "")
 
 
 def _removed(text: str) -> str:
@@ -118,16 +119,18 @@ def _added(text: str) -> str:
 
 def _changed(text: str) -> str:
     if len(text) <= _SHOWN:
-        return _spelled(text)
+        return spelled_text(text)
     half = _SHOWN // 2
-    return f"{_spelled(text[:half])}[... {len(text) - 2 * half} more characters ...]{_spelled(text[-half:])}"
+    cut = f"[... {len(text) - 2 * half} more characters ...]"
+    return f"{spelled_text(text[:half])}{cut}{spelled_text(text[-half:])}"
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """Text from a server, escaped; line feeds stay."""
     return escape(text, keep="\n")
 
 
-def _spelled(text: str) -> str:
+def spelled_text(text: str) -> str:
     """Escaped, and look-alikes inside words of ASCII letters spelled out."""
     shown = escape(text, keep="\n")
     return shown if shown.isascii() else "".join(map(_word, _split(shown)))
