@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -151,7 +152,7 @@ class Page:
     def settle(self) -> Answer:
         """Reload as the page does by itself, until it asks or tells something."""
         while (answer := self.open()).text.count('http-equiv="refresh"'):
-            pass
+            time.sleep(0.05)
         return answer
 
     def end(self) -> tuple[int, str, str]:

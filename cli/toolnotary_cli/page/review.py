@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 WAIT: Final = 600  # seconds, by default
 # How long the page stays for a browser that has yet to show what came of it, and for other tabs after that.
-_LAST_PAGE: Final = 5.0
+_LAST_PAGE: Final = 15.0
 _OTHER_TABS: Final = 1.0
 _SILENCE: Final = "no-answer"
 # A browser that is still starting after so many seconds was found, at least.
