@@ -197,9 +197,12 @@ def _grouped(pieces: Iterable[Markup]) -> Iterator[Markup]:
 
 
 def _finding(finding: Finding, steps: int) -> Iterator[Markup]:
+    place = element("h3", element("code", shown(finding.path, limit=1000)), f" {finding.change.value}")
+    yield from _headed(place if finding.path else None, _sides(finding, steps))
+
+
+def _sides(finding: Finding, steps: int) -> Iterator[Markup]:
     old, new = _value(finding.old), _value(finding.new)
-    if finding.path:
-        yield element("h3", element("code", shown(finding.path, limit=1000)), f" {finding.change.value}")
     if isinstance(old, str) and isinstance(new, str):
         yield from difference(old, new, steps=steps)
         return
@@ -210,8 +213,14 @@ def _finding(finding: Finding, steps: int) -> Iterator[Markup]:
     yield from whole(value, origin) if finding.path else _members(value, origin)
 
 
+def _headed(head: Markup | None, pieces: Iterable[Markup]) -> Iterator[Markup]:
+    """The pieces, the first of them under a heading that stays with it."""
+    for number, piece in enumerate(pieces):
+        yield piece if number or head is None else joined((head, piece))
+
+
 def _members(value: object, origin: Origin) -> Iterator[Markup]:
-    """A whole definition, member by member, small ones together."""
+    """A whole definition: its longer texts each for themselves, the rest together."""
     if not isinstance(value, dict):
         yield from whole(value, origin)
         return
@@ -222,12 +231,9 @@ def _members(value: object, origin: Origin) -> Iterator[Markup]:
     }
     rest = {key: item for key, item in value.items() if key not in texts}
     for key, item in texts.items():
-        yield element("h3", element("code", shown(key)))
-        yield from whole(item, origin)
+        yield from _headed(element("h3", element("code", shown(key))), whole(item, origin))
     if rest:
-        if texts:
-            yield element("h3", "everything else")
-        yield from whole(rest, origin)
+        yield from _headed(element("h3", "everything else") if texts else None, whole(rest, origin))
 
 
 def _closing(changes: Changes) -> Iterator[Markup]:
