@@ -4,6 +4,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ Json = Any
 Found = dict[str, list[tuple[str, str]]]
 _MODULES = ROOT / "tests" / "node" / "conformance" / "node_modules"
 _NODE = 22
+_TIME = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
 # Nothing here depends on it: it only ends a test that would hang.
 _DEADLINE = 300.0
 
@@ -99,7 +101,7 @@ def _found(folder: Path, prefix: str) -> Found:
     found: Found = {}
     for path in sorted(folder.rglob("checks.json")):
         place = path.parent.relative_to(folder).as_posix()
-        scenario = place.removeprefix(prefix).rpartition("-20")[0]
+        scenario = _TIME.sub("", place.removeprefix(prefix))
         checks = json.loads(path.read_text(encoding="utf-8"))
         # INFO says what went over the wire, event by event, and is no outcome.
         found[scenario] = sorted((one["id"], one["status"]) for one in checks if one["status"] != "INFO")

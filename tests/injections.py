@@ -132,6 +132,10 @@ def _coded(name: str, code: Callable[[bytes], bytes], kind: str = "application/j
     return lambda message: response(code(message), f"Content-Type: {kind}", f"Content-Encoding: {name}")
 
 
+def _gzip(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
 def _in_chunks(content: bytes, kind: str, size: int, end: bytes = b"") -> bytes:
     parts = [content[at : at + size] for at in range(0, len(content), size)]
     body = b"".join(b"%x;a=b\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n" + end + b"\r\n"
@@ -171,12 +175,12 @@ RESPONSES: dict[str, Shape] = {
         f"Content-Type: {EVENT_STREAM}; charset=utf-16",
     ),
     "byte-order-mark": lambda message: response(b"\xef\xbb\xbf" + message, f"Content-Type: {JSON}"),
-    "gzip": _coded("gzip", gzip.compress),
-    "gzip-of-events": _coded("gzip", lambda message: gzip.compress(event(message)), EVENT_STREAM),
-    "gzip-twice": _coded("gzip, gzip", lambda message: gzip.compress(gzip.compress(message))),
+    "gzip": _coded("gzip", _gzip),
+    "gzip-of-events": _coded("gzip", lambda message: _gzip(event(message)), EVENT_STREAM),
+    "gzip-twice": _coded("gzip, gzip", lambda message: _gzip(_gzip(message))),
     "deflate": _coded("deflate", zlib.compress),
-    "x-gzip": _coded("x-gzip", gzip.compress),
-    "gzip-untold": lambda message: response(gzip.compress(message), f"Content-Type: {JSON}"),
+    "x-gzip": _coded("x-gzip", _gzip),
+    "gzip-untold": lambda message: response(_gzip(message), f"Content-Type: {JSON}"),
     "identity-coding": _coded("identity", bytes),
     "one-byte-chunks": lambda message: _in_chunks(message, JSON, 1),
     "one-byte-chunks-of-events": lambda message: _in_chunks(event(message), EVENT_STREAM, 1),

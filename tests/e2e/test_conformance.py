@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public conformance suite finds in a server behind the proxy what it finds in the server itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import conformance
 import everything
 import pytest
-from conformance import RELEASED, SESSIONS, STATELESS, SUITES, Suite
+import shells
+from conformance import RELEASED, SESSIONS, STATELESS, SUITES, Found, Suite
 from effort import EFFORT
+from shells import SHELLS, Front
 
 # One of each kind: session, stream, request of the server, result of the stateless era, headers, refusal.
 _FEW = {
     RELEASED: ("tools-call-with-progress", "tools-call-elicitation"),
-    SESSIONS: ("server-sse-polling", "server-session-lifecycle"),
-    STATELESS: ("server-stateless", "http-custom-header-server-validation"),
+    SESSIONS: ("server-sse-polling", "server-sse-multiple-streams"),
+    STATELESS: ("server-stateless", "http-header-validation"),
 }
 # How many checks each must at least have passed, so that a suite that looks at nothing is noticed.
 _ALL = {RELEASED: 40, SESSIONS: 84, STATELESS: 152}
@@ -30,11 +33,44 @@ def server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module", params=SHELLS)
+def front(
+    request: pytest.FixtureRequest, server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Front]:
+    """A shell before the server, which is pinned."""
+    home = tmp_path_factory.mktemp("home")
+    shells.pin(home, server)
+    with SHELLS[request.param](server, home) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def direct(server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Suite, str | None], Found]:
+    """What the suite finds in the server itself; it looks once."""
+
+    @cache
+    def find(suite: Suite, scenario: str | None) -> Found:
+        return suite.server(server, tmp_path_factory.mktemp("direct") / "found", scenario)
+
+    return find
+
+
 @pytest.mark.parametrize(("suite", "scenario"), _SCENARIOS, ids=str)
 def test_the_everything_server_passes_every_check(
-    suite: Suite, scenario: str | None, server: str, tmp_path: Path
+    suite: Suite, scenario: str | None, direct: Callable[[Suite, str | None], Found]
 ) -> None:
-    found = suite.server(server, tmp_path / "direct", scenario)
+    found = direct(suite, scenario)
     counted = conformance.count(found)
     assert counted.keys() <= {"SUCCESS"}, found
     assert counted["SUCCESS"] >= (1 if scenario else _ALL[suite])
+
+
+@pytest.mark.parametrize(("suite", "scenario"), _SCENARIOS, ids=str)
+def test_behind_a_shell_every_check_has_the_same_outcome(
+    suite: Suite,
+    scenario: str | None,
+    direct: Callable[[Suite, str | None], Found],
+    front: Front,
+    tmp_path: Path,
+) -> None:
+    assert suite.server(front.url, tmp_path / "through", scenario) == direct(suite, scenario)

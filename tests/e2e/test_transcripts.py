@@ -10,11 +10,11 @@ from typing import Any
 import everything
 import proxybench
 import pytest
+import shells
 from links import HttpLink, Link, StdioLink, Transcript
-from pinned_servers import YES
 from proxybench import Wire
 from servers.hostile_http import HANDSHAKE, STATELESS
-from terminal import at_terminal
+from shells import SHELLS, Front
 from transcripts import SESSIONS, told
 
 Json = Any
@@ -50,15 +50,6 @@ def held(link: Link, era: str) -> tuple[Transcript, list[str]]:
     return kept, changes
 
 
-def pin(*source: str) -> None:
-    """Pin what a server shows, as a person does."""
-    home = Path(os.environ["TOOLNOTARY_HOME"])
-    lockfile = str(home / "toolnotary.lock")
-    words = ["lock", "--server", proxybench.SERVER, "--lockfile", lockfile, *source]
-    session = at_terminal(words, *YES, directory=home)
-    assert session.code == 0, session.shown
-
-
 @pytest.fixture(scope="module")
 def served() -> Iterator[str]:
     """The URL of an everything-server."""
@@ -90,10 +81,29 @@ def test_over_pipes_a_host_reads_through_the_proxy_what_it_reads_without_it(tmp_
     argv = everything.command("--stdio")
     listing = tmp_path / "listing.json"
     direct = {era: over_pipes(argv, era, save=listing if era == HANDSHAKE else None) for era in SESSIONS}
-    pin(str(listing), "--", *argv)
+    shells.pin(Path(os.environ["TOOLNOTARY_HOME"]), str(listing), "--", *argv)
     assert {era: over_pipes(proxybench.run(argv), era) for era in SESSIONS} == direct
 
 
 @pytest.mark.parametrize("era", SESSIONS)
 def test_a_session_over_http_reads_the_same_each_time(served: str, era: str) -> None:
     assert over_http(served, era) == over_http(served, era)
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+def front(
+    request: pytest.FixtureRequest, served: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Front]:
+    """A shell before the server, which is pinned."""
+    home = tmp_path_factory.mktemp("home")
+    shells.pin(home, served)
+    with SHELLS[request.param](served, home) as running:
+        yield running
+
+
+@pytest.mark.parametrize("era", SESSIONS)
+def test_over_http_a_host_reads_through_a_shell_what_it_reads_without_it(
+    served: str, front: Front, era: str
+) -> None:
+    assert over_http(front.url, era) == over_http(served, era)
+    assert front.said == ""

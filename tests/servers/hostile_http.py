@@ -11,6 +11,7 @@ shape. Every answer closes its connection.
 """
 
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -31,6 +32,7 @@ STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: clo
 # How long an answer is held back for what must come first; by then the attack has failed.
 _HELD = 3.0
 _STEP = 1 << 16
+_sessions = itertools.count()
 
 
 class Place(Enum):
@@ -135,7 +137,7 @@ class Served:
         elif message["method"] == "tools/list":
             self._list(client, message)
         elif message["method"] in ("initialize", "server/discover"):
-            client.sendall(whole(_answer(message), **{"Mcp-Session-Id": "hostile-1"}))
+            client.sendall(whole(_answer(message), **{"Mcp-Session-Id": f"hostile-{next(_sessions)}"}))
         else:
             self._other(client, message)
         return False
@@ -214,7 +216,11 @@ def _answer(message: dict[str, Json]) -> Json:
     stamp = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if modern else {}
     results: dict[str, Json] = {
         "initialize": {**offer, "protocolVersion": HANDSHAKE, "serverInfo": about},
-        "server/discover": {**offer, "supportedVersions": [STATELESS]},
+        "server/discover": {
+            **offer,
+            "supportedVersions": [STATELESS],
+            "_meta": {"io.modelcontextprotocol/serverInfo": about},
+        },
         "tools/list": {"tools": HONEST},
         "tools/call": {"content": [{"type": "text", "text": "called"}]},
         "completion/complete": {"completion": {"values": []}},

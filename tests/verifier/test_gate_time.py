@@ -110,6 +110,18 @@ def test_changes_that_come_one_by_one_are_verified_at_once() -> None:
         bench.answer_listing(A, B)
 
 
+def test_the_first_change_is_verified_at_once_however_soon_after_a_listing_of_the_host() -> None:
+    bench = listed()
+    bench.from_server(CHANGED)
+    assert listings(bench) == 2
+    bench.answer_listing(A, B)
+    bench.pass_time(0.5)
+    bench.from_server(CHANGED)
+    assert listings(bench) == 2, "the second within a second waits"
+    bench.pass_time(0.6)
+    assert listings(bench) == 3
+
+
 def test_a_change_that_is_announced_while_another_view_is_listed_makes_that_listing_too_old() -> None:
     bench = listed()
     bench.request("s", "tools/list", stateless=True)
@@ -155,6 +167,7 @@ def test_two_hosts_that_look_alike_are_each_told_on_their_own_stream() -> None:
     for host in (2, 3):
         feed(Side.HOST, host, id=1, method="subscriptions/listen", params=listen)
     notice = {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
+    answered(feed(Side.SERVER, 2, method="notifications/tools/list_changed", params=notice))
     for host in (2, 3):
         feed(Side.SERVER, host, method="notifications/tools/list_changed", params=notice)
     verified = answered(gate.wake(1002.0))

@@ -61,11 +61,13 @@ class Verification:
         """Ask for a list; `waited` is whether an announcement of the server had to wait for that."""
         limits = self._limits
         seconds = limits.listing_seconds if self._sent else limits.first_start_seconds
-        record.due = False
         record.ticket += 1
         listing = Listing(record.kind, limits=limits)
-        record.attempt = Attempt(listing, record.ticket, now=turn.now, seconds=seconds, waited=waited)
-        self._ask(record, record.attempt, turn)
+        attempt = Attempt(listing, record.ticket, now=turn.now, seconds=seconds, waited=waited)
+        attempt.announced = record.due
+        record.attempt = attempt
+        record.due = False
+        self._ask(record, attempt, turn)
 
     def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
         self._sent += 1
@@ -185,10 +187,11 @@ class Verification:
         """What waited for this listing goes on; what came too late for it begins the next."""
         record.attempt = None
         record.verified_at = turn.now
-        # Who announces again before the pause is over gets a longer one, however short each listing is.
-        doubled = min(max(_FIRST_PAUSE, record.pause * 2), self._limits.quiet_seconds)
-        record.pause = doubled if record.due or attempt.waited else _FIRST_PAUSE
-        record.not_before = turn.now + record.pause
+        if attempt.announced or record.due:
+            # Who announces again before the pause is over gets a longer one, however short each listing is.
+            doubled = min(max(_FIRST_PAUSE, record.pause * 2), self._limits.quiet_seconds)
+            record.pause = doubled if record.due or attempt.waited else _FIRST_PAUSE
+            record.not_before = turn.now + record.pause
         self.waiting.release(record, attempt.ticket, turn.effects, failure=failure)
         for key, (ticket, line, exchange) in list(record.notices.items()):
             if ticket <= attempt.ticket:

@@ -33,10 +33,11 @@ class Attempt:
         deadline: when it is given up.
         pages: what came so far, for recognizing the same pages later.
         same: whether every page so far was, byte for byte, that of the last verified listing.
+        announced: whether the server had announced a change, rather than the host asked alone.
         waited: whether the server had announced a change so soon after the last one that it had to wait.
     """
 
-    __slots__ = ("deadline", "listing", "own_id", "pages", "same", "seconds", "ticket", "waited")
+    __slots__ = ("announced", "deadline", "listing", "own_id", "pages", "same", "seconds", "ticket", "waited")
 
     def __init__(
         self, listing: Listing, ticket: int, *, now: float, seconds: float, waited: bool = False
@@ -48,6 +49,7 @@ class Attempt:
         self.deadline = now + seconds
         self.pages: list[Page] = []
         self.same = True
+        self.announced = False
         self.waited = waited
 
 

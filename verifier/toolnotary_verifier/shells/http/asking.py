@@ -100,6 +100,7 @@ class Asking:
 
     async def _answered(self, lane: Lane, own_id: str, reply: Reply) -> None:
         kind = body_of(reply.headers)
+        lane.has_events = kind is Body.EVENTS
         if kind is Body.EVENTS:
             cutter = EventCutter(max_bytes=self._limits.line_bytes)
             async for chunk in reply.chunks():

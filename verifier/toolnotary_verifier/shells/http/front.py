@@ -6,7 +6,7 @@ or goes on to the server; what comes back is judged by `relay`.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from toolnotary_verifier.gate import Effects, Gate, Side, Streams
@@ -21,12 +21,12 @@ from toolnotary_verifier.shells.http.message import (
     Response,
     Send,
     UpstreamError,
-    answer,
     body_of,
     handed_on,
     header,
     one_line,
 )
+from toolnotary_verifier.shells.http.own_answers import mismatch, of_frames, takes_events
 from toolnotary_verifier.shells.http.refusal import bad_gateway, refusal_of
 from toolnotary_verifier.shells.http.relay import Relay
 
@@ -123,9 +123,9 @@ class Front:
         inbox = lane.open(exchange)
         is_open = False
         try:
-            content = await self._admitted(lane, exchange, inbox, request.body)
+            content = await self._admitted(lane, exchange, inbox, request)
             if isinstance(content, Response):
-                return content
+                return mismatch(request, limits=self._limits) or content
             reply = await self._send(request._replace(headers=headers, body=content))
             is_long = _LISTEN in request.body
             self._bind(lane, reply, request)
@@ -142,8 +142,9 @@ class Front:
             if not is_open:
                 lane.close(exchange)
 
-    async def _admitted(self, lane: Lane, exchange: int, inbox: Inbox, body: bytes) -> bytes | Response:
+    async def _admitted(self, lane: Lane, exchange: int, inbox: Inbox, request: Request) -> bytes | Response:
         """The body that goes on to the server, or what the host is answered instead."""
+        body = request.body
         frame = one_line(body)
         effects = lane.receive(Side.HOST, frame, exchange)
         if effects is None:
@@ -156,7 +157,8 @@ class Front:
             return inbox.response
         if inbox.to_server:
             return inbox.to_server.pop(0).rstrip(b"\r\n")
-        return _of_frames(inbox.frames()) or Response(202, [], b"")
+        as_events = lane.has_events and takes_events(request)
+        return of_frames(inbox.frames(), as_events=as_events) or Response(202, [], b"")
 
     async def _listen(self, request: Request) -> Response:
         """A stream for what nobody asked for; one that is resumed as well (until 2025-11-25)."""
@@ -225,11 +227,3 @@ class Front:
         session = header(reply.headers, SESSION)
         if session is not None and header(request.headers, SESSION) is None and request.method == "POST":
             self._lanes.bind(lane, session, request)
-
-
-def _of_frames(frames: Sequence[bytes]) -> Response | None:
-    """A response with these messages; None for none."""
-    if not frames:
-        return None
-    lines = [frame.rstrip(b"\r\n") for frame in frames]
-    return answer(lines[0] if len(lines) == 1 else b"[" + b",".join(lines) + b"]")

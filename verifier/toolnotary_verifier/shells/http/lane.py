@@ -56,6 +56,7 @@ class Lane:
         facts: the headers under which the server knows this host, for requests of our own.
         inboxes: the exchanges that are open.
         streams: those of them that hear what nobody asked for, newest last.
+        has_events: whether the server answers a listing with an event stream.
         used: when it was last used, in seconds of the loop's clock.
     """
 
@@ -78,6 +79,7 @@ class Lane:
         self.facts: Sequence[Header] = ()
         self.inboxes: dict[Exchange, Inbox] = {}
         self.streams: list[Exchange] = []
+        self.has_events = False
         self.used = time.monotonic()
         self._ask = ask
         self._heard = heard
