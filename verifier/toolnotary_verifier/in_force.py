@@ -19,7 +19,6 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import Refused, ToolnotaryError
 from toolnotary_verifier.lockfile import Entry, SignedEntry, UnsignedEntry
-from toolnotary_verifier.overrides import Countdown, Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
@@ -41,6 +40,7 @@ class InForce:
 
     Attributes:
         inspection: what of the server's messages is looked at.
+        turn: how often something else came into force since.
     """
 
     def __init__(
@@ -54,7 +54,6 @@ class InForce:
         reopen: Callable[[], Project],
         tell: Callable[[str], None],
         inspection: Inspection = Inspection.WIRE,
-        countdown: Countdown | None = None,
     ) -> None:
         """What was loaded at the start is in force.
 
@@ -67,12 +66,8 @@ class InForce:
             reopen: the files as they are now.
             tell: told, for people, what keeps something from being in force.
             inspection: what of the server's messages is looked at.
-            countdown: ends what passes for a while; by the system's clocks if None.
         """
-        self._countdown = countdown or Countdown()
-        self._told_over: set[Override] = set()
-        self._loaded = pins
-        self._pins = self._counted_down()
+        self._pins = pins
         self._policy = project.policy
         self._failure: ToolnotaryError | None = None
         self._server = server
@@ -81,6 +76,7 @@ class InForce:
         self._reopen = reopen
         self._tell = tell
         self.inspection = inspection
+        self.turn = 0
         self._told = ""
         self._stamps: Sequence[Hashable] | None = None
         self._lock = threading.Lock()
@@ -150,8 +146,7 @@ class InForce:
         with self._lock:
             stamps = _stamps(self._files)
             if stamps == self._stamps:
-                passed, self._pins = self._pins.overrides, self._counted_down()
-                return self._pins.overrides != passed
+                return False
             before = self._identity()
             try:
                 is_waiting = self._take(self._reopen())
@@ -161,7 +156,9 @@ class InForce:
                 self._failure = error
                 self._say(f"everything is withheld: {error.message} ({error.code})")
             self._stamps = stamps
-            return self._identity() != before
+            is_other = self._identity() != before
+            self.turn += is_other
+            return is_other
 
     def _take(self, project: Project) -> bool:
         """Put in force what counts of the files by now; whether they grant something that does not."""
@@ -177,22 +174,8 @@ class InForce:
             is_waiting = is_waiting or kept != entry
             lockfile = lockfile.without_entry(entry) if kept is None else lockfile.with_entry(kept)
         project = project._replace(lockfile=lockfile, policy=self._policy)
-        self._loaded = Pins() if server is None else load_pins(project, server=server, launch=self._launch)
-        self._pins = self._counted_down()
+        self._pins = Pins() if server is None else load_pins(project, server=server, launch=self._launch)
         return is_waiting
-
-    def _counted_down(self) -> Pins:
-        """What was loaded, without the overrides that have ended since."""
-        loaded = self._loaded
-        return (
-            loaded._replace(overrides=self._countdown.left(loaded.overrides)) if loaded.overrides else loaded
-        )
-
-    def over(self) -> set[Override]:
-        """The overrides that ended while the connection was open, each told once."""
-        with self._lock:
-            found, self._told_over = self._countdown.over - self._told_over, set(self._countdown.over)
-            return found
 
     def _say_what_waits(self, *, is_waiting: bool, was_closed: bool) -> None:
         if is_waiting:

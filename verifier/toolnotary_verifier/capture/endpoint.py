@@ -72,14 +72,21 @@ class Endpoint:
     @property
     def shown(self) -> str:
         """The URL without query, for messages."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.url_of(self.target.partition("?")[0])
+
+    def url_of(self, target: str) -> str:
+        """The URL of a path and query of this origin."""
         port = "" if self.port == _PORT[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.target.partition('?')[0]}"
+        return f"{self.scheme}://{_bracketed(self.host)}{port}{target}"
 
     @property
     def is_protected(self) -> bool:
         """Whether what is sent cannot be read on the way: TLS, or no way at all."""
         return self.scheme == "https" or _LOOPBACK.fullmatch(self.host) is not None
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def is_host(name: str) -> bool:
@@ -110,6 +117,11 @@ class Proxy:
     host: str
     port: int
     authorization: str | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        """Where it is reached."""
+        return f"http://{_bracketed(self.host)}:{self.port}"
 
     @classmethod
     def for_endpoint(cls, endpoint: Endpoint, environment: Mapping[str, str]) -> "Proxy | None":

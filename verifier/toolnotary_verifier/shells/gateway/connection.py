@@ -4,7 +4,7 @@
 import asyncio
 import select
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final, cast
 
 import httptools
@@ -25,7 +25,7 @@ class ClientReply:
         self._connection = connection
         self._is_released = False
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes]:
         """The body, as it arrives."""
         while chunk := await self._connection.read():
             yield chunk

@@ -103,12 +103,13 @@ class Asking:
         lane.has_events = kind is Body.EVENTS
         if kind is Body.EVENTS:
             cutter = EventCutter(max_bytes=self._limits.line_bytes)
-            async for chunk in reply.chunks():
-                for event in cutter.feed(chunk):
-                    if event.data is not None and event.data.strip():
-                        _receive(lane, own_id, one_line(event.data))
-                if not lane.gate.awaits(own_id):
-                    return
+            async with contextlib.aclosing(reply.chunks()) as chunks:
+                async for chunk in chunks:
+                    for event in cutter.feed(chunk):
+                        if event.data is not None and event.data.strip():
+                            _receive(lane, own_id, one_line(event.data))
+                    if not lane.gate.awaits(own_id):
+                        return
         elif kind is Body.JSON:
             most = self._limits.line_bytes if reply.status < 400 else _ERROR_BYTES
             content = await reply.read(most)

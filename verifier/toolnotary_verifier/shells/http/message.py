@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP requests and responses as the shells hand them on, and what their headers say."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
@@ -29,11 +29,19 @@ _PLAIN_CODINGS: Final = frozenset((b"", b"identity"))
 
 
 class Request(NamedTuple):
-    """One request of a host, read to its end."""
+    """One request of a host, read to its end; or one of our own.
+
+    Attributes:
+        method: as it is written.
+        headers: in order.
+        body: all of it.
+        way: what the shell that took it from the host wants to have back when it is sent; None for our own.
+    """
 
     method: str
     headers: Sequence[Header]
     body: bytes
+    way: object = None
 
 
 class Streamed(Protocol):
@@ -60,8 +68,8 @@ class Reply(Protocol):
     status: int
     headers: Sequence[Header]
 
-    def chunks(self) -> AsyncIterator[bytes]:
-        """The body, as it arrives.
+    def chunks(self) -> AsyncGenerator[bytes]:
+        """The body, as it arrives; whoever stops reading before its end closes this first.
 
         Raises:
             UpstreamError: it broke off.

@@ -6,6 +6,7 @@ ids (research: cross-stream injection). A body that some reader could take for m
 not handed on.
 """
 
+import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
@@ -102,14 +103,16 @@ class Relay:
     async def _events(self, reply: Reply) -> AsyncGenerator[bytes]:
         """An event stream, event by event as it arrives."""
         cutter = EventCutter(max_bytes=self._limits.line_bytes)
+        chunks = with_news(reply.chunks(), self._inbox) if self._is_long else reply.chunks()
         try:
-            async for chunk in with_news(reply.chunks(), self._inbox) if self._is_long else reply.chunks():
-                passing = [self._passing(event) for event in cutter.feed(chunk)]
-                passing += map(event_of, self._inbox.frames())
-                if content := b"".join(passing):
-                    yield content
-                if self._inbox.response is not None:
-                    return
+            async with contextlib.aclosing(chunks):
+                async for chunk in chunks:
+                    passing = [self._passing(event) for event in cutter.feed(chunk)]
+                    passing += map(event_of, self._inbox.frames())
+                    if content := b"".join(passing):
+                        yield content
+                    if self._inbox.response is not None:
+                        return
             if content := b"".join(map(event_of, self._inbox.frames())):  # what the last event led to
                 yield content
         except (UpstreamError, InvalidInput) as error:

@@ -24,10 +24,10 @@ class Service:
     """
 
     def __init__(self, guard: Guard, send: Send) -> None:
-        """Nothing has passed yet; `running` must be entered before anything does.
+        """Nothing has passed yet; `running` must be entered, or `start` called, before anything does.
 
         Args:
-            guard: of the server.
+            guard: of the server; several services may share it, on one loop or on several.
             send: sends a request to it.
         """
         self.guard = guard
@@ -38,15 +38,29 @@ class Service:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """While the files are followed; what is under way ends with it."""
-        self._start(self._follow())
+        self.start()
         try:
             yield
         finally:
-            await self.front.aclose()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-            await asyncio.to_thread(self.guard.record)
+            await self.aclose()
+
+    def start(self) -> None:
+        """Follow the files from now on, on the loop that runs."""
+        self._start(self._follow(self.guard.turn))
+
+    def stop(self) -> None:
+        """Follow them no more, without waiting for what ends by that."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        tasks = list(self._tasks)
+        self.stop()
+        recording = asyncio.get_running_loop().run_in_executor(None, self.guard.record)
+        await self.front.aclose()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.shield(recording)
 
     def _gate(self, streams: Streams) -> Gated:
         trail = self.guard.trail()
@@ -79,10 +93,12 @@ class Service:
         finally:
             self._is_recording = False
 
-    async def _follow(self) -> None:
+    async def _follow(self, turn: int) -> None:
         while True:
             await asyncio.sleep(_LOOK)
-            if await asyncio.to_thread(self.guard.refresh):
+            await asyncio.to_thread(self.guard.refresh)
+            if turn != self.guard.turn:
+                turn = self.guard.turn
                 self.front.each_gate(Gate.rejudge)
 
     async def _look_up(self) -> None:

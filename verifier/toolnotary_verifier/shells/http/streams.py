@@ -25,8 +25,10 @@ class Stream:
             await self._closing()
 
 
-async def with_news(chunks: AsyncIterator[bytes], inbox: Inbox) -> AsyncIterator[bytes]:
+async def with_news(chunks: AsyncGenerator[bytes], inbox: Inbox) -> AsyncGenerator[bytes]:
     """The chunks as they come, and an empty one whenever something lies in the inbox.
+
+    Nobody reads the chunks any more once this was closed.
 
     Raises:
         UpstreamError: as reading the chunks does.
@@ -51,7 +53,9 @@ async def with_news(chunks: AsyncIterator[bytes], inbox: Inbox) -> AsyncIterator
     finally:
         if reading is not None:
             reading.cancel()
+            await asyncio.wait({reading})
+        await chunks.aclose()
 
 
-async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
+async def _next(chunks: AsyncGenerator[bytes]) -> bytes | None:
     return await anext(chunks, None)
