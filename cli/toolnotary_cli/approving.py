@@ -182,8 +182,7 @@ class Approving:
     ) -> int:
         """Ask about a surface, and pin it after a yes."""
         project, server, surface = self._project, self._server, seen.surface
-        # What passes by break-glass alone waits for an approval as before.
-        pins = load_pins(project, server=server, launch=launch)._replace(overrides=())
+        pins = load_pins(project, server=server, launch=launch)
         signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
         candidates = [one.verified for one in signed]
         judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)

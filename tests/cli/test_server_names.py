@@ -27,7 +27,6 @@ COMMANDS = {
     "explain": ("explain", "NAME"),
     "approve": ("approve", "NAME"),
     "revoke": ("revoke", "NAME"),
-    "break-glass": ("break-glass", "NAME", "--reason", "x"),
 }
 
 
