@@ -182,7 +182,8 @@ class Approving:
     ) -> int:
         """Ask about a surface, and pin it after a yes."""
         project, server, surface = self._project, self._server, seen.surface
-        pins = load_pins(project, server=server, launch=launch)
+        # What passes by break-glass alone waits for an approval as before.
+        pins = load_pins(project, server=server, launch=launch)._replace(overrides=())
         signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
         candidates = [one.verified for one in signed]
         judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `toolnotary` command: its frame, and the conventions that every command follows.
 
-To add a command NAME, write `commands/NAME.py` that holds a click command (or group) called `command`, and
-give it a row in `COMMANDS` below. Nothing else is needed: the module is imported when its command is
-called, and `--help` draws the table without importing any. A test holds table and files equal.
+To add a command NAME, write `commands/NAME.py` (with `_` for `-`) that holds a click command (or group)
+called `command`, and give it a row in `COMMANDS` below. Nothing else is needed: the module is imported when
+its command is called, and `--help` draws the table without importing any. A test holds table and files equal.
 
     @click.command()
     @click.argument("server")
@@ -50,6 +50,7 @@ COMMANDS = {
     "check": "Judge live servers or saved listings against the pins.",
     "approve": "Review a change of a pinned server, and accept it.",
     "revoke": "Withdraw the pins of a server.",
+    "break-glass": "Let what is withheld pass for a while, in an emergency.",
     "status": "List every pinned server and the state it was last seen in.",
     "wrap": "Have hosts start their servers behind the gate.",
     "unwrap": "Undo wrap.",
@@ -72,7 +73,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = f"toolnotary_cli.commands.{cmd_name}"
+        module = f"toolnotary_cli.commands.{cmd_name.replace('-', '_')}"
         try:
             command = import_module(module).command
         except ModuleNotFoundError as error:

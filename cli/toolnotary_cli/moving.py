@@ -74,7 +74,7 @@ def to_version(
         raise Refused("nothing-to-approve", f"{shown(entry.server)} is pinned to this version")
     kept = [name for name in _profiles(entry) if name in manifest.profiles]
     surface = _surface(manifest, (kept or sorted(manifest.profiles))[0])
-    pins = load_pins(project, server=entry.server, launch=launch)
+    pins = load_pins(project, server=entry.server, launch=launch)._replace(overrides=())
     judgement = decide(entry.server, surface, pins, policy=project.policy, candidates=[signed.verified])
     changes = changes_of(surface, judgement, pins)
     return Proposal(move, surface, judgement, changes, tuple(signed_lines(signed)))

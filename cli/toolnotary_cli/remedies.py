@@ -108,5 +108,8 @@ REMEDIES: Final = {
     "demo-step": "run the step's command by hand",
     "internal": "set TOOLNOTARY_DEBUG=1 to see where, and report it",
     "nothing-to-approve": "nothing is to be done",
+    "nothing-withheld": "nothing is to be done; toolnotary explain says in which state it is",
+    "no-override": "toolnotary status tells what passes",
+    "not-overridable": "toolnotary explain says why it is withheld; toolnotary approve may accept it",
     "not-pinned": "toolnotary status lists what is pinned",
 }

@@ -8,6 +8,7 @@ from toolnotary_verifier.escape import escape
 
 if TYPE_CHECKING:
     from toolnotary_verifier.definition import Kind
+    from toolnotary_verifier.overrides import Override
     from toolnotary_verifier.verdict import Aspect
 
 # Names of one list that are shown before the rest is counted, and characters of one name.
@@ -40,3 +41,21 @@ def enumerated(names: Iterable[str]) -> str:
     told = ", ".join(escape(name, limit=_CHARACTERS) for name in found[:_NAMES])
     rest = len(found) - _NAMES
     return f"{told} and {rest} more" if rest > 0 else told
+
+
+def override_line(one: "Override") -> str:
+    """What passes by break-glass, until when and why, in one line."""
+    why = escape(one.reason, limit=300)
+    return f"{called(one.kind, one.name)} passes by break-glass until {one.until}, since {one.since}: {why}"
+
+
+def override_document(one: "Override") -> dict[str, str]:
+    """The same for programs."""
+    return {
+        "kind": one.kind.value,
+        "name": one.name,
+        "digest": one.digest,
+        "since": one.since,
+        "until": one.until,
+        "reason": one.reason,
+    }

@@ -88,6 +88,11 @@ def saved(bench: Bench) -> str:
     return "".join(bench.run("check", listing, "--server", "files")[1:])
 
 
+def overridden(bench: Bench) -> str:
+    """`break-glass` for an hour."""
+    return "".join(bench.run("break-glass", "files", "--reason", "x", "--seen")[1:])
+
+
 def guarded(*requests: Json) -> Callable[[Bench], str]:
     """What a host is answered first by `run`, whose server answers nothing but an opening."""
 
@@ -228,6 +233,7 @@ EFFECTS = {
         1024, "came while too many requests waited", guarded(call(x=2 * LONG)), contrast=False
     ),
     "limits.views": Effect(1, "too many protocol revisions", guarded(side("1"), side("2")), contrast=False),
+    "limits.override-seconds": Effect(60, "at most 60 seconds", overridden),
     "limits.reverify-seconds": Effect(7, "again after 7 seconds", aged),
     "limits.quiet-seconds": Effect(5, "pauses up to 5 seconds", disturbed),
 }

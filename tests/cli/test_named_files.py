@@ -30,6 +30,7 @@ COMPLETE = {
     "check": ["check", "l.json", "--server", "files", "--offline"],
     "approve": ["approve", "files", "l.json", "--offline"],
     "revoke": ["revoke", "files"],
+    "break-glass": ["break-glass", "files", "--reason", "x", "--seen"],
     "status": ["status"],
     "run": ["run", "--server", "files", "--", "touch", "started"],
     "explain": ["explain", "files"],

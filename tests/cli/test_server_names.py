@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": ("explain", "NAME"),
     "approve": ("approve", "NAME"),
     "revoke": ("revoke", "NAME"),
+    "break-glass": ("break-glass", "NAME", "--reason", "x"),
 }
 
 

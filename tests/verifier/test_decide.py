@@ -18,6 +18,7 @@ from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.manifest import Artifact, Manifest, Profile
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pins import (
     KnownProfile,
     PinnedDefinition,
@@ -717,3 +718,78 @@ def test_definitions_are_not_changed_by_being_judged() -> None:
     judge(surface(value), pinned_to(surface(A)))
     assert value == before
     assert isinstance(surface(value).definitions[Kind.TOOL, "a"].digest, Digest)
+
+
+# Break-glass
+
+
+def overriding(pins: Pins, seen: Surface) -> Pins:
+    """These pins, and every definition of a surface let through for a while."""
+    rows = [
+        Override(*key, one.digest, "2026-11-30T12:00:00Z", "2026-11-30T13:00:00Z", "down\u202e")
+        for key, one in seen.definitions.items()
+    ]
+    return pins._replace(overrides=tuple(rows))
+
+
+def test_exactly_what_is_overridden_passes_and_is_no_match() -> None:
+    seen = surface(tool("a", "other"), tool("b"), tool("new"))
+    pins = pinned_to(surface(tool("a"), tool("b")))
+    judgement = decide(SERVER, seen, overriding(pins, surface(tool("a", "other"))), policy=Policy())
+    assert reasons(judgement) == {"a": Reason.OVERRIDE, "b": Reason.VERIFIED, "new": Reason.ADDED}
+    assert judgement.outcome is Outcome.DRIFT
+    assert judgement.forward[Kind.TOOL, "a"].value["description"] == "other"
+    (one,) = [verdict for verdict in judgement.verdicts if verdict.name == "a"]
+    assert one.action is Action.NOTE
+    assert "changed, passes by break-glass until 2026-11-30T13:00:00Z: down\\u{202e}" in one.detail
+    worse = surface(tool("a", "worse"), tool("b"))
+    assert reasons(decide(SERVER, worse, overriding(pins, seen), policy=Policy()))["a"] == Reason.CHANGED
+
+
+def test_an_override_passes_too_while_a_look_up_is_under_way() -> None:
+    seen = surface(tool("a", "other"))
+    pins = overriding(pinned_to(surface(tool("a"))), seen)
+    assert reasons(decide(SERVER, seen, pins, policy=Policy(), pending=True)) == {"a": Reason.OVERRIDE}
+
+
+def test_what_is_not_what_it_claims_to_be_is_not_overridden() -> None:
+    seen = surface(tool("a", "other"))
+    pins = overriding(pinned_to(surface(tool("a"))), seen)
+    digest = next(iter(seen.definitions.values())).digest
+    assert reasons(decide(SERVER, seen, pins._replace(revoked=frozenset([digest])), policy=Policy())) == {
+        "a": Reason.REVOKED
+    }
+    for reason in (Reason.IDENTITY, Reason.SIGNER_CHANGED, Reason.ROLLBACK):
+        held = pins._replace(standing=Standing(reason, "why"))
+        assert reasons(decide(SERVER, seen, held, policy=Policy())) == {"a": reason}
+    twice = surface(tool("a", "other"), tool("a", "another"))
+    assert reasons(decide(SERVER, twice, overriding(pins, twice), policy=Policy())) == {"a": Reason.AMBIGUOUS}
+
+
+def test_what_another_identity_signed_is_not_overridden() -> None:
+    theirs = surface(tool("a", "other"))
+    mine = release("1.0.0", 1, {"default": surface(tool("a"))})
+    other = release("2.0.0", 2, {"default": theirs}, key=forge.SECOND)
+    pins = overriding(signed_pins(mine, "default"), theirs)
+    judgement = decide(SERVER, theirs, pins, policy=Policy(), candidates=[other])
+    assert reasons(judgement) == {"a": Reason.SIGNER_CHANGED}
+
+
+def test_where_nothing_is_pinned_nothing_is_overridden() -> None:
+    seen = surface(tool("a"))
+    assert reasons(decide(SERVER, seen, overriding(Pins(), seen), policy=Policy())) == {
+        "a": Reason.FIRST_UNSIGNED
+    }
+
+
+@pytest.mark.parametrize("action", [Action.PROMPT, Action.BLOCK])
+def test_a_policy_that_forbids_overrides_has_the_verdict_below(action: Action) -> None:
+    seen = surface(tool("a", "other"))
+    pins = overriding(pinned_to(surface(tool("a"))), seen)
+    policy = Policy(actions={**DEFAULT_ACTIONS, Reason.OVERRIDE: action})
+    assert reasons(decide(SERVER, seen, pins, policy=policy)) == {"a": Reason.CHANGED}
+
+
+def test_what_is_overridden_is_part_of_what_a_server_is_held_to() -> None:
+    pins = pinned_to(surface(tool("a")))
+    assert overriding(pins, surface(tool("a", "other"))).digest() != pins.digest()

@@ -467,3 +467,24 @@ def test_a_project_neither_moves_nor_cuts_the_audit_trail(files: Files) -> None:
         with pytest.raises(ConfigurationError) as caught:
             files.project(f"[audit]\n{text}\n", accept_project=True)
         assert caught.value.code == "policy-personal"
+
+
+# Break-glass
+
+
+def test_break_glass_is_forbidden_in_a_word_or_by_its_verdict(files: Files) -> None:
+    assert not Policy().forbids_overrides
+    assert not files.personal("break-glass = true\n").forbids_overrides
+    assert files.personal("break-glass = false\n").forbids_overrides
+    assert files.personal('[verdicts]\noverride = "prompt"\n').forbids_overrides
+    assert code_of(files, 'break-glass = "no"\n') == "policy-value"
+    assert code_of(files, 'break-glass = false\n[verdicts]\noverride = "block"\n') == "policy-value"
+    assert code_of(files, '[verdicts]\noverride = "allow"\n') == "policy-too-lax"
+
+
+def test_a_project_forbids_break_glass_and_does_not_allow_it(files: Files) -> None:
+    assert files.project("break-glass = false\n").forbids_overrides
+    policy = files.project("break-glass = true\n", personal="break-glass = false\n")
+    assert policy.forbids_overrides
+    assert [value.option for value in policy.unaccepted] == ["verdicts.override"]
+    assert Policy().tightened(policy, server=None).forbids_overrides

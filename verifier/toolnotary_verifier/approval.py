@@ -16,6 +16,7 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.lockfile import Entry, Lockfile, SignedEntry, UnsignedEntry
 from toolnotary_verifier.moves import Move, Signed, pin_signed, pin_surface
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import verify_entry
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
@@ -137,6 +138,7 @@ def withdraw(project: Project, server: str, *, name: str | None = None) -> Proje
     """
     entries = project.lockfile.named(server)
     digests = {digest for entry in entries for digest in _digests(project, entry, name)}
+    digests |= {one.digest for _, one in _overrides(project, server, name)}
     if not digests:
         what = server if name is None else f"{name} of {server}"
         where = escape(str(project.lockfile_path), limit=300)
@@ -185,3 +187,50 @@ def _digests(project: Project, entry: Entry, name: str | None) -> set[Digest]:
         raise CannotTell("object-missing", f"the manifest {entry.manifest} is not beside the lockfile")
     found = Manifest.parse(content, limits=project.policy.limits).digests()
     return {digest for (_, named), held in found.items() if named == name for digest in held}
+
+
+def _overrides(project: Project, server: str, name: str | None) -> list[tuple[Digest, Override]]:
+    """What passes for a while under each launch, whether or not its time is up."""
+    return [
+        (launch, one)
+        for (owner, launch), held in project.state.history.overrides.items()
+        for one in held.values()
+        if owner == server and name in (None, one.name)
+    ]
+
+
+def end_overrides(project: Project, server: str, *, name: str | None = None) -> list[Override]:
+    """End what passes by break-glass, and leave the pins as they are; returns what was ended.
+
+    Args:
+        project: the files.
+        server: the server's name.
+        name: a tool, prompt or resource; None for everything.
+
+    Raises:
+        Refused: `no-override`.
+        ConfigurationError: `file-not-writable`.
+        InvalidInput: `state-corrupt`.
+    """
+    found = _overrides(project, server, name)
+    if not found:
+        raise Refused("no-override", f"nothing of {escape(server, limit=200)} passes by break-glass")
+    for launch, one in found:
+        end_override(project, server, launch, one)
+    return [one for _, one in found]
+
+
+def end_override(project: Project, server: str, launch: Digest, override: Override) -> bool:
+    """Record that an override is over; False where somebody else did before.
+
+    Raises:
+        ConfigurationError: `file-not-writable`.
+        InvalidInput: `state-corrupt`.
+    """
+
+    def is_over(known: history.History) -> bool:
+        held = known.overrides.get((server, launch), {}).get(override.pinned)
+        return held is None or held.since > override.since
+
+    event = history.override_ended(server, launch, [override.pinned], since=override.since)
+    return project.state.append(event, unless=is_over)

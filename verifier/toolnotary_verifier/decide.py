@@ -21,7 +21,7 @@ from toolnotary_verifier.matching import ENFORCED, Matching
 from toolnotary_verifier.pins import Key, Pins, capabilities_digest, server_info_digest
 from toolnotary_verifier.policy import Policy
 from toolnotary_verifier.surface import Fault, Surface
-from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason, Verdict
+from toolnotary_verifier.verdict import OVERRIDABLE, Aspect, Judgement, Outcome, Reason, Verdict
 
 if TYPE_CHECKING:
     from toolnotary_verifier.verify import VerifiedManifest
@@ -79,6 +79,7 @@ class _Comparison:
     ) -> None:
         self._server, self._surface, self._pins, self._policy = server, surface, pins, policy
         self._pending = pending
+        self._overrides = {one.pinned: one for one in pins.overrides if pins.profiles}
         self._revoked = pins.revoked | policy.revoked
         held = {profile.manifest for profile in pins.profiles}
         others = [c for c in candidates if c.manifest.server == server and c.manifest.digest not in held]
@@ -123,6 +124,19 @@ class _Comparison:
         return Verdict(fault.kind, fault.name, reason, action, None, pinned, fault.message, fault.code)
 
     def _find(self, live: Definition) -> _Finding:
+        """The first row of the table that applies, or that a person put it aside for a while."""
+        finding = self._row(live)
+        override = self._overrides.get((*live.key, live.digest)) if self._overrides else None
+        if override is None or finding.reason not in OVERRIDABLE:
+            return finding
+        is_needed = not self._policy.action_for(finding.reason, live.kind).passes
+        if not is_needed or not self._policy.action_for(Reason.OVERRIDE, live.kind).passes:
+            return finding
+        why = escape(override.reason, limit=200)
+        detail = f"{finding.reason}, passes by break-glass until {override.until}: {why}"
+        return _Finding(Reason.OVERRIDE, finding.pinned, detail, forward=live)
+
+    def _row(self, live: Definition) -> _Finding:
         """The first row of the table that applies."""
         standing = self._pins.standing
         fit = self._matching.fit(live.key)

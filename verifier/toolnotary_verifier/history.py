@@ -5,16 +5,22 @@ Events are only ever added, and the order in which they were written decides: an
 revocation takes it back, a revocation after an acceptance withdraws it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from toolnotary_verifier.canonical import Digest, JsonObject
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.looks import MEMBERS, OPTIONAL, Look
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.shape import array, members, text
 
 CODE: Final = "state-corrupt"
+_MOMENT: Final = re.compile(
+    r"2[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
+)
+_NEVER: Final = "2000-01-01T00:00:00Z"  # before an event is recorded
 
 Pinned = tuple[Kind, str, Digest]
 Place = tuple[str, Digest]  # server and the digest of the launch identity: names alone are never trusted
@@ -55,6 +61,25 @@ def revoked(server: str, digests: Iterable[Digest]) -> JsonObject:
     return {"event": "revoked", "server": server, "digests": sorted(digests)}
 
 
+def overridden(server: str, launch: Digest, pins: Iterable[Pinned], *, until: str, reason: str) -> JsonObject:
+    """A person let these definitions pass until a moment, with a reason, and moved no pin."""
+    rows = sorted([kind.value, name, digest] for kind, name, digest in pins)
+    return {
+        "event": "overridden",
+        "server": server,
+        "launch": launch,
+        "pins": rows,
+        "until": until,
+        "reason": reason,
+    }
+
+
+def override_ended(server: str, launch: Digest, pins: Iterable[Pinned], *, since: str) -> JsonObject:
+    """Overrides of these definitions that were recorded at `since` or before are over, for good."""
+    rows = sorted([kind.value, name, digest] for kind, name, digest in pins)
+    return {"event": "override-ended", "server": server, "launch": launch, "pins": rows, "since": since}
+
+
 def accepted_value(option: str, value: str) -> JsonObject:
     """A person accepted a value of a project's policy that grants or loosens something."""
     return {"event": "accepted-value", "option": option, "value": value}
@@ -79,6 +104,8 @@ class History:
         withdrawn: revoked digests by server.
         values: accepted options and values of project policies.
         looks: the last look by server and launch.
+        overrides: what passes for a while, by server and launch; whether it still does, `overrides` says.
+        latest: the last time that anything was recorded, empty where nothing was.
         servers: every server about which a person or policy decided anything.
     """
 
@@ -93,6 +120,8 @@ class History:
         self.withdrawn: dict[str, set[Digest]] = {}
         self.values: set[tuple[str, str]] = set()
         self.looks: dict[Place, Look] = {}
+        self.overrides: dict[Place, dict[Pinned, Override]] = {}
+        self.latest = ""
         self.servers: set[str] = set()
 
     def add(self, event: JsonObject) -> None:
@@ -112,6 +141,9 @@ class History:
             if name != "inspected":
                 self.servers.add(event["server"])
         take(self, event)
+        at = event.get("at")
+        if isinstance(at, str) and at > self.latest and _MOMENT.fullmatch(at):
+            self.latest = at
 
     def decided(self, server: str) -> tuple[object, ...]:
         """All that was decided about a server, looks left out: equal to another one while nothing was."""
@@ -124,15 +156,12 @@ class History:
         return (*held, *said, keys, self.sequences.get(server), self.signers.get(server))
 
     def _accepted(self, event: JsonObject) -> None:
-        place = (event["server"], Digest.from_text(event["launch"]))
-        for row in array(event["pins"], "pins", code=CODE):
-            known = len(array(row, "a pin", code=CODE)) == 3 and row[0] in list(Kind)
-            if not known or not isinstance(row[1], str):
-                raise InvalidInput(CODE, "a pin is not kind, name and digest")
-            pin = (Kind(row[0]), row[1], Digest.from_text(row[2]))
+        place = _place(event)
+        for pin in _pins(event):
             self.pins.setdefault(place, set()).add(pin)
             self.taken_back.get(place, set()).discard(pin)
             self.withdrawn.get(event["server"], set()).discard(pin[2])
+            self.overrides.get(place, {}).pop(pin, None)
 
     def _accepted_manifest(self, event: JsonObject) -> None:
         server, manifest = event["server"], Digest.from_text(event["manifest"])
@@ -159,6 +188,26 @@ class History:
                 taken = {pin for pin in pins if pin[2] in digests}
                 pins.difference_update(taken)
                 self.taken_back.setdefault(place, set()).update(taken)
+        for place, held in self.overrides.items():
+            if place[0] == event["server"]:
+                for pin in [pin for pin in held if pin[2] in digests]:
+                    del held[pin]
+
+    def _overridden(self, event: JsonObject) -> None:
+        since, until = event.get("at", _NEVER), text(event["until"], "until", code=CODE)
+        reason = text(event["reason"], "reason", code=CODE)
+        if not isinstance(since, str) or not _MOMENT.fullmatch(since) or not _MOMENT.fullmatch(until):
+            raise InvalidInput(CODE, "an override does not say since when and until when")
+        held = self.overrides.setdefault(_place(event), {})
+        for pin in _pins(event):
+            held[pin] = Override(*pin, since, until, reason)
+
+    def _override_ended(self, event: JsonObject) -> None:
+        since, held = text(event["since"], "since", code=CODE), self.overrides.get(_place(event), {})
+        for pin in _pins(event):
+            found = held.get(pin)
+            if found is not None and found.since <= since:
+                del held[pin]
 
     def _accepted_value(self, event: JsonObject) -> None:
         self.values.add(
@@ -167,6 +216,18 @@ class History:
 
     def _inspected(self, event: JsonObject) -> None:
         self.looks[event["server"], Digest.from_text(event["launch"])] = Look.parse(event, code=CODE)
+
+
+def _place(event: JsonObject) -> Place:
+    return event["server"], Digest.from_text(event["launch"])
+
+
+def _pins(event: JsonObject) -> Iterator[Pinned]:
+    for row in array(event["pins"], "pins", code=CODE):
+        known = len(array(row, "a pin", code=CODE)) == 3 and row[0] in list(Kind)
+        if not known or not isinstance(row[1], str):
+            raise InvalidInput(CODE, "a pin is not kind, name and digest")
+        yield Kind(row[0]), row[1], Digest.from_text(row[2])
 
 
 _Take = Callable[[History, JsonObject], None]
@@ -180,6 +241,8 @@ _EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
     "trusted-key": (("server", "keyId", "pem"), History._trusted_key),  # noqa: SLF001
     "declined": (("server", "changeSet"), History._declined),  # noqa: SLF001
     "revoked": (("server", "digests"), History._revoked),  # noqa: SLF001
+    "overridden": (("server", "launch", "pins", "until", "reason"), History._overridden),  # noqa: SLF001
+    "override-ended": (("server", "launch", "pins", "since"), History._override_ended),  # noqa: SLF001
     "accepted-value": (("option", "value"), History._accepted_value),  # noqa: SLF001
     "inspected": (("server", "launch", *MEMBERS), History._inspected),  # noqa: SLF001
 }

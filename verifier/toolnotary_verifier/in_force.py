@@ -19,6 +19,7 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.errors import Refused, ToolnotaryError
 from toolnotary_verifier.lockfile import Entry, SignedEntry, UnsignedEntry
+from toolnotary_verifier.overrides import Countdown, Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
@@ -54,6 +55,7 @@ class InForce:
         reopen: Callable[[], Project],
         tell: Callable[[str], None],
         inspection: Inspection = Inspection.WIRE,
+        countdown: Countdown | None = None,
     ) -> None:
         """What was loaded at the start is in force.
 
@@ -66,8 +68,12 @@ class InForce:
             reopen: the files as they are now.
             tell: told, for people, what keeps something from being in force.
             inspection: what of the server's messages is looked at.
+            countdown: ends what passes for a while; by the system's clocks if None.
         """
-        self._pins = pins
+        self._countdown = countdown or Countdown()
+        self._told_over: set[Override] = set()
+        self._loaded = pins
+        self._pins = self._counted_down()
         self._policy = project.policy
         self._failure: ToolnotaryError | None = None
         self._server = server
@@ -146,7 +152,8 @@ class InForce:
         with self._lock:
             stamps = _stamps(self._files)
             if stamps == self._stamps:
-                return False
+                passed, self._pins = self._pins.overrides, self._counted_down()
+                return self._pins.overrides != passed
             before = self._identity()
             try:
                 is_waiting = self._take(self._reopen())
@@ -174,8 +181,22 @@ class InForce:
             is_waiting = is_waiting or kept != entry
             lockfile = lockfile.without_entry(entry) if kept is None else lockfile.with_entry(kept)
         project = project._replace(lockfile=lockfile, policy=self._policy)
-        self._pins = Pins() if server is None else load_pins(project, server=server, launch=self._launch)
+        self._loaded = Pins() if server is None else load_pins(project, server=server, launch=self._launch)
+        self._pins = self._counted_down()
         return is_waiting
+
+    def _counted_down(self) -> Pins:
+        """What was loaded, without the overrides that have ended since."""
+        loaded = self._loaded
+        return (
+            loaded._replace(overrides=self._countdown.left(loaded.overrides)) if loaded.overrides else loaded
+        )
+
+    def over(self) -> set[Override]:
+        """The overrides that ended while the connection was open, each told once."""
+        with self._lock:
+            found, self._told_over = self._countdown.over - self._told_over, set(self._countdown.over)
+            return found
 
     def _say_what_waits(self, *, is_waiting: bool, was_closed: bool) -> None:
         if is_waiting:

@@ -31,6 +31,7 @@ class Limits(NamedTuple):
     quiet_seconds: float = 60.0  # the longest pause between verifications that only a server asks for
     held_requests: int = 256  # of a host, waiting for a verification
     held_bytes: int = 16 << 20
+    override_seconds: float = 86_400.0  # for which break-glass lets something pass at most
     views: int = 8  # revisions and client capabilities that one connection is seen under
 
 

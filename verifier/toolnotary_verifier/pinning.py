@@ -19,6 +19,7 @@ from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.looks import Look
 from toolnotary_verifier.objects import Objects
+from toolnotary_verifier.overrides import Override, live
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
@@ -53,6 +54,7 @@ def load_pins(
     """
     entry = project.lockfile.entry(server, launch.identity) if launch else project.entry_named(server)
     unpinned = Pins(
+        overrides=_overrides(project, server, launch, at),
         known=project.state.knows(server),
         revoked=project.state.revoked(server),
         signer=project.state.signer_of(server),
@@ -69,6 +71,22 @@ def load_pins(
     from datetime import UTC, datetime
 
     return _signed(project, entry, unpinned, launch, at or datetime.now(UTC))
+
+
+def _overrides(
+    project: Project, server: str, launch: "Launch | None", at: "datetime | None"
+) -> tuple[Override, ...]:
+    """What passes for a while by the user's own word, and by the policy that is in force."""
+    history = project.state.history
+    if launch is None or project.policy.forbids_overrides:
+        return ()
+    found = history.overrides.get((server, launch.digest))
+    if not found:
+        return ()
+    from datetime import UTC, datetime
+
+    most = project.policy.limits.override_seconds
+    return live(found.values(), at=at or datetime.now(UTC), latest=history.latest, most=most)
 
 
 def judge_for(

@@ -13,6 +13,7 @@ from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue, canonic
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.limits import DEFAULT_LIMITS
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.verdict import Reason
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Pins(NamedTuple):
         known: whether this user ever decided anything about the server; then nothing is a first sight.
         revoked: digests of definitions and manifests that were withdrawn.
         unaccepted: what the lockfile pins without the user's acceptance; it is not in `profiles`.
+        overrides: what passes for a while although it is not pinned, of a server of which something is.
         unrecorded: whether `profiles` count by policy alone, since nothing was ever recorded of the server:
             no older version and no withdrawal of before can be noticed.
     """
@@ -125,6 +127,7 @@ class Pins(NamedTuple):
     known: bool = False
     revoked: frozenset[Digest] = frozenset()
     unaccepted: frozenset[tuple[Kind, str, Digest]] = frozenset()
+    overrides: tuple[Override, ...] = ()
     unrecorded: bool = False
 
     def digest(self) -> Digest:
@@ -138,6 +141,8 @@ class Pins(NamedTuple):
             "revoked": sorted(self.revoked),
             "unaccepted": sorted([kind.value, name, digest] for kind, name, digest in self.unaccepted),
         }
+        if self.overrides:
+            held["overrides"] = sorted([*one.pinned, one.until] for one in self.overrides)
         return Digest.of(canonical_bytes(held))
 
 

@@ -27,6 +27,7 @@ DEFAULT_ACTIONS: Final[Mapping[Reason, Action]] = {
     **dict.fromkeys(Reason, Action.BLOCK),
     Reason.VERIFIED: Action.ALLOW,
     Reason.EQUIVALENT: Action.ALLOW,
+    Reason.OVERRIDE: Action.NOTE,
     Reason.PROFILE_CHANGED: Action.PROMPT,
     Reason.UPGRADE: Action.PROMPT,
     Reason.FIRST_SIGNED: Action.ALLOW,
@@ -50,6 +51,7 @@ _HARD: Final = frozenset(
         Reason.MIXED,
         Reason.VERIFIED,
         Reason.EQUIVALENT,
+        Reason.OVERRIDE,
         Reason.MISSING,
     )
 )
@@ -176,6 +178,11 @@ class Policy(NamedTuple):
             inspection=max(self.inspection, other.inspection, key=list(Inspection).index),
             revoked=self.revoked | other.revoked,
         )
+
+    @property
+    def forbids_overrides(self) -> bool:
+        """Whether nothing passes by break-glass."""
+        return not self.actions[Reason.OVERRIDE].passes
 
     def signers_for(self, server: str) -> "Mapping[str, PublicKey]":
         """The keys that may sign for `server`, by key id.

@@ -39,6 +39,7 @@ class PolicyFile:
             "",
             {
                 "audit",
+                "break-glass",
                 "registry",
                 "signers",
                 "verdicts",
@@ -53,7 +54,7 @@ class PolicyFile:
         registry = self._table(document, "registry", ("url",))
         self.registry_url = self._url(registry.get("url"))
         self.signers = self._signers(document.get("signers", []))
-        self.actions = self._verdicts(document)
+        self.actions = {**self._break_glass(document), **self._verdicts(document)}
         self.equivalences = self._choice(document, "equivalences", ("equiv/1", "none"))
         self.resources = self._choice(document, "resources", ("note", "prompt", "block"))
         self.inspection = self._choice(document, "inspection", tuple(Inspection))
@@ -209,6 +210,17 @@ class PolicyFile:
                 )
             actions[reason] = action
         return actions
+
+    def _break_glass(self, document: Mapping[str, object]) -> dict[Reason, Action]:
+        """`break-glass`, which says the same as `verdicts.override` in a word."""
+        value = document.get("break-glass")
+        if value is None:
+            return {}
+        if not isinstance(value, bool):
+            raise self._fail("policy-value", f"break-glass is {_shown(value)}, expected true or false")
+        if "override" in self._table(document, "verdicts", [reason.value for reason in Reason]):
+            raise self._fail("policy-value", "break-glass and verdicts.override say the same: keep one")
+        return {Reason.OVERRIDE: DEFAULT_ACTIONS[Reason.OVERRIDE] if value else Action.BLOCK}
 
     def _signers(self, entries: object) -> tuple[SignerRule, ...]:
         if not isinstance(entries, list):

@@ -74,6 +74,7 @@ OPTIONS: Final = (
     LimitOption("limits", "held-bytes", "held_bytes", _BYTES, _KIB, _GIB),
     LimitOption("limits", "views", "views", _COUNT, 1, 1000),
     LimitOption("limits", "reverify-seconds", "reverify_seconds", _SECONDS, 1, 86_400),
+    LimitOption("limits", "override-seconds", "override_seconds", _SECONDS, 1, 86_400),
     # The pause between two listings that a server asks for is a second at least, whatever is said here.
     LimitOption("limits", "quiet-seconds", "quiet_seconds", _SECONDS, 1, 3600),
 )

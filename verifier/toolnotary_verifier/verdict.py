@@ -23,6 +23,7 @@ class Reason(StrEnum):
     MIXED = "mixed"
     VERIFIED = "verified"
     EQUIVALENT = "equivalent"
+    OVERRIDE = "override"
     PROFILE_CHANGED = "profile-changed"
     UPGRADE = "upgrade"
     PENDING = "pending"
@@ -113,6 +114,21 @@ class Verdict(NamedTuple):
 
 # Verdicts that no approval covers (`approval.accept`): one of them, and nothing of the surface is approved.
 NEVER_APPROVED = frozenset((Reason.IDENTITY, Reason.MIXED, Reason.PENDING, Reason.SIGNER_UNKNOWN))
+
+
+# Verdicts that a break-glass can put aside for a while: a pinned server shows what nobody approved yet. What
+# goes before them in the table says that something is not what it claims to be; what comes after, that
+# nothing is pinned.
+OVERRIDABLE = frozenset(
+    (
+        Reason.PROFILE_CHANGED,
+        Reason.UPGRADE,
+        Reason.PENDING,
+        Reason.CHANGED,
+        Reason.ADDED,
+        Reason.INSTRUCTIONS_CHANGED,
+    )
+)
 
 
 def may_be_approved(objections: Iterable[tuple[object, Reason, Digest | None]]) -> bool:

@@ -10,12 +10,13 @@ import click
 
 from toolnotary_cli import exits, options
 from toolnotary_cli.output import Output, shown, styled
-from toolnotary_cli.wording import counted
+from toolnotary_cli.wording import counted, override_document, override_line
 
 if TYPE_CHECKING:
     from toolnotary_verifier.errors import ToolnotaryError
     from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.looks import Look
+    from toolnotary_verifier.overrides import Override
     from toolnotary_verifier.project import Project
     from toolnotary_verifier.verdict import Outcome
 
@@ -31,6 +32,7 @@ class _Line:
     look: "Look | None" = None
     why: str = ""
     error: "ToolnotaryError | None" = None
+    overrides: "tuple[Override, ...]" = ()
 
     @property
     def outcome(self) -> "Outcome":
@@ -82,8 +84,9 @@ def _line(project: "Project", entry: "Entry") -> _Line:
     except ToolnotaryError as error:
         why = f"{error.code}: {error.message}"
         return _Line(entry=entry, launch=launch.display, why=why, error=error)
+    passing = pins.overrides
     if look is not None and look.pinned == pins.digest():
-        return _Line(entry=entry, launch=launch.display, look=look, why=look.why)
+        return _Line(entry=entry, launch=launch.display, look=look, why=look.why, overrides=passing)
     why = "no run, lock or approve has recorded a look at it yet"
     if look is not None:
         why = (
@@ -91,7 +94,7 @@ def _line(project: "Project", entry: "Entry") -> _Line:
         )
     if pins.standing is not None:
         why = f"{pins.standing.reason.value}: {pins.standing.detail}; {why}"
-    return _Line(entry=entry, launch=launch.display, why=why)
+    return _Line(entry=entry, launch=launch.display, why=why, overrides=passing)
 
 
 def _pinned_to(entry: "Entry") -> str:
@@ -115,6 +118,7 @@ def _document(lines: Sequence[_Line]) -> dict[str, object]:
                 "counts": {} if line.look is None else dict(line.look.counts),
                 "inspection": None if line.look is None else line.look.inspection.value,
                 "note": line.why or None,
+                "overrides": [override_document(one) for one in line.overrides],
             }
             for line in lines
         ],
@@ -145,6 +149,8 @@ def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
         since = "" if line.look is None else f"  (since {shown(line.look.at, limit=40)}{_seen(line.look)})"
         yield f"{state} {shown(line.entry.server)}  {_pinned_to(line.entry)}{since}"
         yield f"  {line.launch}"
+        for one in line.overrides:
+            yield f"  {styled('OVERRIDE', 'bad')} {override_line(one)}"
         if line.why:
             yield f"  {shown(line.why, limit=400)}"
     counts = ", ".join(f"{number} {state}" for state, number in _counts(lines).items())

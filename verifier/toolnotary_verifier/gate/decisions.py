@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.verdict import Aspect, Judgement, Verdict
+from toolnotary_verifier.verdict import Aspect, Judgement, Outcome, Reason, Verdict
 
 if TYPE_CHECKING:
     from toolnotary_verifier.gate.refusal import Held
@@ -103,6 +103,10 @@ def _of(
     )
 
 
-def traced_of(passing: Iterable[Definition], *, every_call: bool) -> frozenset[str]:
-    """The names whose every call is to be recorded."""
-    return frozenset(one.name for one in passing) if every_call else frozenset()
+def traced_of(judgement: Judgement, passing: Iterable[Definition], *, every_call: bool) -> frozenset[str]:
+    """The names whose every call is to be recorded: all of them, or those that pass by break-glass."""
+    if every_call:
+        return frozenset(one.name for one in passing)
+    if judgement.outcome is Outcome.VERIFIED:  # then there is none, and nothing need be looked through
+        return frozenset()
+    return frozenset(one.name for one in judgement.verdicts if one.reason is Reason.OVERRIDE)

@@ -57,7 +57,7 @@ class Judging:
             record = view.records[kind]
             record.fresh = was_fresh[kind]
             passing = list(_in_order(kind, entries, judgement))
-            traced = traced_of(passing, every_call=self._every_call)
+            traced = traced_of(judgement, passing, every_call=self._every_call)
             if self._show(record, passing, traced, is_final=is_final):
                 changed.append(kind)
         effects.decisions += judged(judgement, before, protocol=view.protocol)

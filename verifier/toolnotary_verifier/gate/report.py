@@ -51,6 +51,9 @@ class Report:
         is_wire = judgement.inspection is Inspection.WIRE
         seen = "" if is_wire else f" (inspection: {judgement.inspection})"
         noted = [verdict for verdict in judgement.changes if verdict.passes]
+        by_person = [verdict for verdict in noted if verdict.reason is Reason.OVERRIDE]
+        if by_person:
+            effects.note("override", f"no pin lets this pass: {_named(by_person)}; {_ends(by_person)}")
         if judgement.objections:
             told = f"{judgement.outcome}{seen}: withheld {_named(judgement.objections)}; {self._remedy}"
             effects.note("withheld", told)
@@ -96,6 +99,11 @@ class Report:
             del self._told[next(iter(self._told))]
         self._told[what] = None
         return True
+
+
+def _ends(overrides: Sequence[Verdict]) -> str:
+    """Until when, and why, as the person said it; the detail is escaped already."""
+    return visible(overrides[0].detail, limit=_DETAIL * 3)
 
 
 def _named(verdicts: Sequence[Verdict]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from toolnotary_verifier.errors import ConfigurationError, Refused
+from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Commands, Gate, Judge, Report, Streams
 from toolnotary_verifier.guard.notes import Notes
@@ -16,6 +16,7 @@ from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
 from toolnotary_verifier.guard.trail import Trail
 from toolnotary_verifier.in_force import InForce
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project, on_policy_alone, torn
@@ -73,7 +74,7 @@ class Guard:
             inspection: what of its messages the shell sees.
         """
         name = settings.server or _pinned_name(project, launch)
-        self._launch, self._source = launch, source
+        self._launch, self._source, self._open = launch, source, settings.open
         self.server = name or otherwise
         self.log = log(self.server)
         if line := torn(project.state):
@@ -236,7 +237,28 @@ class Guard:
 
     def refresh(self) -> bool:
         """Look whether the files changed; True if every gate is to judge anew (`Gate.rejudge`)."""
-        return self._in_force.refresh()
+        is_changed = self._in_force.refresh()
+        for override in self._in_force.over():
+            self._end(override)
+        return is_changed
+
+    def _end(self, override: Override) -> None:
+        """Record that an override is over: no clock that is put back brings it in again."""
+        from toolnotary_verifier.approval import end_override
+
+        try:
+            if end_override(self._open(), self.server, self._launch.digest, override):
+                self._known_trail().event(
+                    "expired",
+                    kind=override.kind.value,
+                    name=override.name,
+                    live=override.digest,
+                    until=override.until,
+                    comment=override.reason,
+                    by="break-glass",
+                )
+        except ToolnotaryError as error:
+            self.log.line(f"the end of a break-glass could not be recorded: {error.message} [{error.code}]")
 
     @property
     def turn(self) -> int:
@@ -292,9 +314,13 @@ class Guard:
             pinned=self._pinned,
         )
 
+    def _known_trail(self) -> Trail:
+        """Some trail of this server, where what is taken down belongs to no connection."""
+        return self._trail or self.trail()
+
     def _pinned(self, signer: str, manifest: str) -> None:
         """Take down that a signature moved the pin, once for all connections."""
-        (self._trail or self.trail()).event("pinned", by=f"signer {signer}", pinned=manifest)
+        self._known_trail().event("pinned", by=f"signer {signer}", pinned=manifest)
 
 
 def _may_be_offered(project: Project, server: str, pins: Pins) -> bool:

@@ -171,6 +171,8 @@ class Trail:
 
 def decided_by(verdict: Verdict) -> str:
     """Who let a definition through or kept it back: a pin, or what policy says of its reason."""
+    if verdict.reason is Reason.OVERRIDE:
+        return "break-glass"
     return "pin" if verdict.reason in (Reason.VERIFIED, Reason.EQUIVALENT) and verdict.passes else "policy"
 
 
