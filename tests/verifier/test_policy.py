@@ -114,6 +114,7 @@ def test_an_option_that_nobody_knows_is_an_error(files: Files, text: str) -> Non
     [
         "equivalences = 'equiv/2'",
         "equivalences = true",
+        "inspection = 'bytes'",
         "resources = 'allow'",
         "registry = 'https://x.example'",
         "[registry]\nurl = 'file:///x'",
@@ -342,10 +343,11 @@ LOOSENING = [
     ("[verdicts]\nupgrade = 'note'", "verdicts.upgrade", "note"),
     ("[registry]\nurl = 'https://evil.example'", "registry.url", "https://evil.example"),
     ("equivalences = 'equiv/1'", "equivalences", "equiv/1"),
+    ("inspection = 'parsed'", "inspection", "parsed"),
     ("resources = 'note'", "resources", "note"),
     ("[timeouts]\nlisting = 60", "timeouts.listing", "60"),
 ]
-STRICT = "equivalences = 'none'\nresources = 'block'\n[registry]\nurl = 'https://mine.example'\n"
+STRICT = "equivalences = 'none'\ninspection = 'wire'\nresources = 'block'\n[registry]\nurl = 'https://mine.example'\n"
 
 
 @pytest.mark.parametrize(("text", "option", "value"), LOOSENING, ids=[row[1] for row in LOOSENING])
@@ -359,7 +361,7 @@ def test_a_project_grants_and_loosens_nothing(files: Files, text: str, option: s
         alone.resources,
     )
     assert (policy.equivalences, policy.registry_url) == (alone.equivalences, alone.registry_url)
-    assert policy.limits == alone.limits
+    assert (policy.inspection, policy.limits) == (alone.inspection, alone.limits)
 
 
 @pytest.mark.parametrize(("text", "option", "value"), LOOSENING, ids=[row[1] for row in LOOSENING])
@@ -379,6 +381,7 @@ TIGHTENING = [
     ("[verdicts]\nupgrade = 'block'", lambda policy: policy.action_for(Reason.UPGRADE) is Action.BLOCK),
     ("[verdicts]\nverified = 'block'", lambda policy: policy.action_for(Reason.VERIFIED) is Action.BLOCK),
     ("equivalences = 'none'", lambda policy: policy.equivalences == "none"),
+    ("inspection = 'wire'", lambda policy: policy.inspection == "wire"),
     ("resources = 'block'", lambda policy: policy.resources is Action.BLOCK),
     (f"revoked = ['sha256:{'b' * 64}']", lambda policy: "sha256:" + "b" * 64 in policy.revoked),
     ("[timeouts]\nlisting = 1", lambda policy: policy.limits.listing_seconds == 1.0),

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interpreters with the protocol's Python SDK, or a framework on it, as tests/prepare.py installs them."""
+
+import contextlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import proxybench
+import pytest
+from conftest import ROOT
+from effort import EFFORT
+from pinned_servers import YES
+from terminal import at_terminal
+
+Json = Any
+DEADLINE = 90.0
+MAJORS = ("mcp1", "mcp2")
+# Every way to open a connection: a `ClientSession` in both majors, and the modes of the `Client` of 2.x.
+WAYS = [("mcp1", "session"), ("mcp2", "session"), ("mcp2", "auto")]
+if EFFORT == "full":
+    WAYS += [("mcp2", "legacy"), ("mcp2", "2026-07-28")]
+_CLIENTS = ROOT / "tests" / "clients"
+
+
+def python(name: str) -> str:
+    """The interpreter of an environment, or a skip with its reason."""
+    folder = ROOT / ".tests" / name
+    found = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not found.exists():
+        reason = f"the environment {name} is not here: run tests/prepare.py"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return str(found)
+
+
+def turning(major: str) -> list[str]:
+    """The argv of `servers/turning.py` on this major."""
+    return [python(major), str(ROOT / "tests" / "servers" / "turning.py")]
+
+
+@contextlib.contextmanager
+def turning_over_http(major: str) -> Iterator[str]:
+    """Its URL, while it runs."""
+    argv = [*turning(major), "--http"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+            process.wait(DEADLINE)
+
+
+def pin(*source: str, server: str = proxybench.SERVER) -> None:
+    """Pin what a server shows in the personal files, as a person does."""
+    home = Path(os.environ["TOOLNOTARY_HOME"])
+    words = ["lock", "--server", server, "--lockfile", str(home / "toolnotary.lock"), *source]
+    session = at_terminal(words, *YES, directory=home)
+    assert session.code == 0, session.shown
+
+
+def told(name: str, script: str | Path, plan: Json) -> tuple[Json, str]:
+    """What a client script printed as JSON when it was given this plan, and its standard error."""
+    done = subprocess.run(
+        [python(name), str(_CLIENTS / script), json.dumps(plan)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+def relay(major: str, *words: str) -> list[str]:
+    """The argv of a host that says what it is told to, line by line, through the SDK's transport."""
+    return [python(major), str(_CLIENTS / "sdk_relay.py"), *words]
