@@ -37,6 +37,7 @@ class Wanted(NamedTuple):
         named: whether policy names the signer, so that nobody need be asked.
         seen: what the server showed, to be recorded; None for a version that nobody looked at.
         argv: the command as it was given; empty where the server is reached by a URL.
+        url: that URL as it was given.
     """
 
     move: Move
@@ -46,6 +47,7 @@ class Wanted(NamedTuple):
     named: bool = False
     seen: Surface | None = None
     argv: tuple[str, ...] = ()
+    url: str = ""
 
 
 class Adding:
@@ -142,6 +144,7 @@ class Adding:
             wanted.move.entry.server,
             wanted.argv,
             wanted.launch,
+            url=wanted.url,
             lockfile=self._project.lockfile_path,
             options=self._options,
         )

@@ -9,6 +9,7 @@ from toolnotary_cli import places
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.launch import Launch
 from toolnotary_verifier.secrecy import MASK
+from toolnotary_verifier.shellwords import told_url
 
 _AS_GIVEN = "COMMAND"
 
@@ -19,23 +20,33 @@ def found_by_run(lockfile: Path) -> bool:
 
 
 def run_line(
-    server: str, argv: Sequence[str], launch: Launch, *, lockfile: Path, options: Sequence[str]
+    server: str,
+    argv: Sequence[str],
+    launch: Launch,
+    *,
+    url: str,
+    lockfile: Path,
+    options: Sequence[str],
 ) -> str | None:
-    """The command for a host's configuration, as a shell reads it; None where nothing is started (a URL).
+    """The command for a host's configuration, as a shell reads it; None where nobody said how it is reached.
 
-    A command that holds a secret, or that nobody could type as it is shown, is told as COMMAND.
+    A command that holds a secret, or that nobody could type as it is shown, is told as COMMAND, a URL as URL.
 
     Args:
         server: the name that it is pinned under.
         argv: its command as it was given.
         launch: the same, as it is recorded.
+        url: where it is reached, as it was given; empty where it is started.
         lockfile: where it is pinned.
         options: other options that lead `run` to what `lock` read.
     """
+    where = [] if found_by_run(lockfile) else ["--lockfile", str(lockfile)]
+    words = ["toolnotary", "run", "--server", server, *where, *options]
+    if url:
+        return f"{escape(shlex.join([*words, '--url']), limit=None)} {told_url(url)}"
     if not argv:
         return None
-    where = [] if found_by_run(lockfile) else ["--lockfile", str(lockfile)]
-    line = shlex.join(["toolnotary", "run", "--server", server, *where, *options, "--"])
+    line = shlex.join([*words, "--"])
     command = shlex.join(argv)
     is_plain = MASK not in launch.display and escape(command, limit=None) == command
     return f"{escape(line, limit=None)} {command if is_plain else _AS_GIVEN}"

@@ -12,7 +12,7 @@ from toolnotary_cli.offers import named_version
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.proposal import signed_lines
 from toolnotary_cli.reading import KEY_BYTES, about, read
-from toolnotary_cli.source import Command, Published, Source
+from toolnotary_cli.source import Command, Published, Source, Url
 from toolnotary_cli.source import one as one_source
 from toolnotary_cli.wording import called
 from toolnotary_verifier import history
@@ -77,7 +77,8 @@ class Locking:
         digest = signed.verified.manifest.digest
         by_policy = signer.removeprefix("key:") in named
         lines = [_RECORDED, *signed_lines(signed)]
-        return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy, argv=_argv(launched)))
+        argv, url = _argv(launched), _url(launched)
+        return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy, argv=argv, url=url))
 
     def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
         """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
@@ -103,8 +104,17 @@ class Locking:
             "nobody signed this: you accept what the server shows today",
         ]
         started = tuple(argv) or _argv(source)
-        wanted = Wanted(move, lines, seen.launch, first.change_set, seen=seen.surface, argv=started)
-        return self._adding.pin(wanted)
+        return self._adding.pin(
+            Wanted(
+                move,
+                lines,
+                seen.launch,
+                first.change_set,
+                seen=seen.surface,
+                argv=started,
+                url=_url(source),
+            )
+        )
 
     def _see(self, source: Source | None, argv: Sequence[str]) -> tuple[Seen, list[str]]:
         """What there is to pin; a server is looked at twice, in fresh processes."""
@@ -133,6 +143,11 @@ class Locking:
 def _argv(source: Source | None) -> tuple[str, ...]:
     """The command that a source is; none where it is a URL or a file."""
     return source.argv if isinstance(source, Command) else ()
+
+
+def _url(source: Source | None) -> str:
+    """The URL that a source is; empty where it is none."""
+    return source.url if isinstance(source, Url) else ""
 
 
 def _launch_needed(what: str, command: str) -> ConfigurationError:

@@ -34,6 +34,13 @@ def quoted(word: str) -> str:
     return shlex.quote(word)
 
 
+def told_url(url: str) -> str:
+    """A URL as a shell reads it; the word URL where it holds what is not to be shown, or cannot be typed."""
+    from toolnotary_verifier.secrecy import mask_url
+
+    return quoted(url) if is_typeable(url) and mask_url(url) == url else "URL"
+
+
 def command(verb: str, name: str | None = None, *options: str, behind: str = "") -> str:
     """The command `toolnotary VERB NAME OPTIONS BEHIND`, as a shell reads it.
 

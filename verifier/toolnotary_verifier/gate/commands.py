@@ -20,12 +20,17 @@ class Commands(NamedTuple):
         registry: likewise, to the same registry; only what pins asks one.
         launch: gives what `approve` needs besides, such as `-- COMMAND`, where the lockfile does not hold the
             whole launch; asked when it is told, since finding out reads more than `run` needs to start.
+        url: where a server is reached that is not started, as a shell reads it; a word in capitals where
+            nobody may see it.
+        is_named: whether `server` is the name of a pin, or one that a pin can have.
     """
 
     server: str
     files: Sequence[str] = ()
     registry: Sequence[str] = ()
     launch: Callable[[], str] = _nothing
+    url: str = ""
+    is_named: bool = True
 
     @property
     def explain(self) -> str:
@@ -39,11 +44,13 @@ class Commands(NamedTuple):
     @property
     def lock(self) -> str:
         """The command that pins what the server shows."""
-        options = ("--server", self.server, *self.files, *self.registry)
-        return command("lock", None, *options, behind="-- COMMAND")
+        name = self.server if self.is_named else "NAME"
+        options = ("--server", name, *self.files, *self.registry)
+        return command("lock", None, *options, behind=self.url or "-- COMMAND")
 
     @property
     def lock_version(self) -> str:
         """The command that pins a version of the registry, which the reader has to name."""
         name = f"{self.server}@VERSION"
-        return command("lock", name, *self.files, *self.registry, behind="-- COMMAND")
+        behind = f"--url {self.url}" if self.url else "-- COMMAND"
+        return command("lock", name, *self.files, *self.registry, behind=behind)

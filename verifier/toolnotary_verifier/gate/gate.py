@@ -4,7 +4,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.canonical import CanonicalError, JsonObject
+from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
 from toolnotary_verifier.gate.exchanges import Exchange, Placing, Streams
@@ -156,6 +157,15 @@ class Gate:
             except Exception as error:  # noqa: BLE001 - as in `receive`
                 return self._break(error)
         return turn.effects
+
+    def definition(self, kind: Kind, name: str, params: JsonObject) -> Definition | None:
+        """The verified definition that a use with these params goes by; None where there is none now."""
+        try:
+            view = self._views.of(params)
+        except CanonicalError:
+            return None
+        record = None if view is None else view.records.get(kind)
+        return None if record is None or record.snapshot is None else record.snapshot.find(name)
 
     def holds(self, exchange: Exchange) -> bool:
         """Whether a request of this exchange waits here for a verification."""

@@ -51,6 +51,10 @@ class Snapshot:
         scope = first_page.get("cacheScope")
         self._scope = scope if scope in _SCOPES else "private"
 
+    def find(self, name: str) -> Definition | None:
+        """The definition of this name, if it is there."""
+        return next((one for one in self.definitions if one.name == name), None)
+
     def answer(self, request_id: JsonValue, cursor: JsonValue, *, stateless: bool) -> bytes | None:
         """The response to a host's list request; None if the cursor is not one of this snapshot.
 

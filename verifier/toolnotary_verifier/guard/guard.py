@@ -20,6 +20,7 @@ from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project, on_policy_alone, torn
+from toolnotary_verifier.shellwords import told_url
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Inspection, Judgement, Reason
 
@@ -60,6 +61,7 @@ class Guard:
         refused: str,
         source: "Callable[[], Source]",
         inspection: Inspection,
+        url: str = "",
     ) -> None:
         """See `of_command` and `of_url`.
 
@@ -72,6 +74,7 @@ class Guard:
             refused: what did not happen to a server that is not the pinned one.
             source: gives how it is started or reached with the secrets in it, of which nothing is kept.
             inspection: what of its messages the shell sees.
+            url: where it is reached, as commands tell it; empty where it is started.
         """
         name = settings.server or _pinned_name(project, launch)
         self._launch, self._source, self._open = launch, source, settings.open
@@ -86,6 +89,8 @@ class Guard:
             settings.to_files,
             settings.to_registry,
             launch=partial(_still_needed, project, self.server),
+            url=url,
+            is_named=name is not None or not url,
         )
         self._report = Report(self._commands)  # all gates tell the same thing once
         self._refuse_other(pins, refused)
@@ -200,6 +205,7 @@ class Guard:
             refused="connected to",
             source=source,
             inspection=inspection,
+            url=told_url(url),
         )
 
     def gate(self, streams: Streams = Streams.ONE) -> Gate:

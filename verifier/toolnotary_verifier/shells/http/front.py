@@ -6,16 +6,17 @@ or goes on to the server; what comes back is judged by `relay`.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from toolnotary_verifier.gate import Effects, Gate, Side, Streams
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.shells.http.asking import Asking
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
-from toolnotary_verifier.shells.http.lanes import SESSION, Lanes
+from toolnotary_verifier.shells.http.lanes import SESSION, Lanes, SoleLane
 from toolnotary_verifier.shells.http.message import (
     Body,
+    Header,
     Reply,
     Request,
     Response,
@@ -39,6 +40,10 @@ _AROUND: Final = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
 _OPENING: Final = (b"{", b"[")
 
 
+# Gives headers for a request that may go on, by the gate that let it pass and its body.
+Addressed = Callable[[Gate, bytes], Sequence[Header]]
+
+
 class Gated(NamedTuple):
     """A gate, and who is told what it says.
 
@@ -60,6 +65,8 @@ class Front:
         open_gate: Callable[[Streams], Gated],
         send: Send,
         *,
+        is_sole: bool = False,
+        addressed: Addressed = lambda _gate, _content: (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """Nothing has passed yet.
@@ -67,13 +74,17 @@ class Front:
         Args:
             open_gate: makes a gate for hosts that share streams so.
             send: sends a request to the server.
+            is_sole: whether all requests are those of one host, which hears what nobody asked for in `hear`.
+            addressed: gives the headers that a request of the host needs besides, once it may go on.
             limits: bounds on bodies and events.
         """
         self._open_gate = open_gate
         self._send = send
         self._limits = limits
-        self._lanes = Lanes(self._begin)
+        self._addressed = addressed
+        self._is_sole = is_sole
         self._asking = Asking(send, limits=limits)
+        self._lanes = SoleLane(self._begin) if is_sole else Lanes(self._begin)
         self._numbers = itertools.count()
         self._broken = ""
 
@@ -91,6 +102,11 @@ class Front:
         if request.method == "DELETE":
             return await self._end_session(request)
         return Response(405, [(b"allow", b"DELETE, GET, POST")], b"")
+
+    def hear(self) -> Inbox:
+        """Where a sole host finds what comes to none of its requests, and a response once nothing passes."""
+        lane = self._lanes.of(Request("GET", (), b""))
+        return lane.open(next(self._numbers), hears_all=True)
 
     def each_gate(self, what: Callable[[Gate], Effects]) -> None:
         """Do something with every gate, such as judging again, and all that follows from it."""
@@ -126,7 +142,8 @@ class Front:
             content = await self._admitted(lane, exchange, inbox, request)
             if isinstance(content, Response):
                 return mismatch(request, limits=self._limits) or content
-            reply = await self._send(request._replace(headers=headers, body=content))
+            besides = self._addressed(lane.gate, content)
+            reply = await self._send(request._replace(headers=[*headers, *besides], body=content))
             is_long = _LISTEN in request.body
             self._bind(lane, reply, request)
             relay = Relay(lane, exchange, inbox, is_long=is_long, limits=self._limits)
@@ -157,6 +174,7 @@ class Front:
             return inbox.response
         if inbox.to_server:
             return inbox.to_server.pop(0).rstrip(b"\r\n")
+        lane.stir()  # it may have cancelled another request, which waits for nothing any more
         as_events = lane.has_events and takes_events(request)
         return of_frames(inbox.frames(), as_events=as_events) or Response(202, [], b"")
 
@@ -164,7 +182,7 @@ class Front:
         """A stream for what nobody asked for; one that is resumed as well (until 2025-11-25)."""
         lane = self._lane(request)
         exchange = next(self._numbers)
-        inbox = lane.open(exchange, hears_all=True)
+        inbox = lane.open(exchange, hears_all=not self._is_sole)
         is_open = False
         try:
             reply = await self._send(request._replace(headers=lane.facts, body=b""))

@@ -108,6 +108,36 @@ class Lanes:
                 del self._lanes[key]
 
 
+class SoleLane:
+    """The lane of a host that has the server to itself: its ids are its own, whatever headers it sends."""
+
+    def __init__(self, begin: Callable[[Streams], Lane]) -> None:
+        """The one lane.
+
+        Args:
+            begin: makes it.
+        """
+        self.lane = begin(Streams.SESSION)
+
+    def all(self) -> list[Lane]:
+        """The lane."""
+        return [self.lane]
+
+    def beside(self, _lane: Lane) -> list[Lane]:
+        """No other."""
+        return []
+
+    def of(self, _request: Request) -> Lane:
+        """The lane, also for another handshake."""
+        return self.lane
+
+    def bind(self, _lane: Lane, _session: bytes, _request: Request) -> None:
+        """A session changes nothing."""
+
+    def drop(self, _lane: Lane) -> None:
+        """One that has ended stays: nothing passes it, and there is no other."""
+
+
 def _key(headers: Sequence[Header]) -> _Key:
     session = header(headers, SESSION)
     return session, _caller(headers, in_session=session is not None)

@@ -9,7 +9,7 @@ from typing import Final
 
 from toolnotary_verifier.gate import Effects, Gate, Streams
 from toolnotary_verifier.guard import Guard
-from toolnotary_verifier.shells.http.front import Front, Gated
+from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
 from toolnotary_verifier.shells.http.message import Send
 
 _LOOK: Final = 1.0  # seconds between two looks at the files
@@ -23,15 +23,24 @@ class Service:
         guard: the server's.
     """
 
-    def __init__(self, guard: Guard, send: Send) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        send: Send,
+        *,
+        is_sole: bool = False,
+        addressed: Addressed = lambda _gate, _content: (),
+    ) -> None:
         """Nothing has passed yet; `running` must be entered, or `start` called, before anything does.
 
         Args:
             guard: of the server; several services may share it, on one loop or on several.
             send: sends a request to it.
+            is_sole: whether there is but one host (see `Front`).
+            addressed: gives more headers (see `Front`).
         """
         self.guard = guard
-        self.front = Front(self._gate, send, limits=guard.limits)
+        self.front = Front(self._gate, send, is_sole=is_sole, addressed=addressed, limits=guard.limits)
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_recording = self._is_due = False
 
