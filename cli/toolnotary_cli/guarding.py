@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolnotary_verifier import process
-from toolnotary_verifier.guard import Guard, Settings
+from toolnotary_verifier.guard import Guard, Settings, telemetry
 from toolnotary_verifier.shells.log import Log
 from toolnotary_verifier.shells.stdio import Proxy
 
@@ -39,7 +39,7 @@ def guard(
     """
     guarded = Guard.of_command(argv, Settings(server, lockfile, policy, registry, offline), log=Log)
     trail = guarded.trail()
-    return Proxy(
+    proxy = Proxy(
         process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None),
         guarded.gate(),
         guarded.log,
@@ -50,4 +50,8 @@ def guard(
         changes=guarded.changes,
         lifeline=lifeline,
         limits=guarded.limits,
-    ).run()
+    )
+    try:
+        return proxy.run()
+    finally:
+        telemetry.flush()

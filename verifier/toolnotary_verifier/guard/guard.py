@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Commands, Gate, Judge, Report, Streams
+from toolnotary_verifier.guard import telemetry
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
@@ -217,7 +218,7 @@ class Guard:
             commands=self._commands,
             streams=streams,
             report=self._report,
-            every_call=self._audit.every_call,
+            every_call=self._audit.every_call or telemetry.is_wanted(),
             limits=self.limits,
         )
 

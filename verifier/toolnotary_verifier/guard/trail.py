@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Decision, Effects
+from toolnotary_verifier.guard import telemetry
 from toolnotary_verifier.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
@@ -80,10 +81,14 @@ class Trail:
 
     def decided(self, effects: Effects) -> bool:
         """Take down what was decided; False if that failed, and nothing may go on without it."""
-        if not self._rules.enabled or not (effects.decisions or effects.log):
+        if not (effects.decisions or effects.log) or not self._is_wanted:
             return True
         lines = [*map(self.line, effects.decisions), *self._messages(effects)]
         return self.write(*lines)
+
+    @property
+    def _is_wanted(self) -> bool:
+        return self._rules.enabled or telemetry.is_wanted()
 
     def line(self, decision: Decision) -> "Line":
         """A decision as it is taken down."""
@@ -118,7 +123,7 @@ class Trail:
 
     def event(self, event: str, **members: str | None) -> bool:
         """Take down what a shell did itself, such as `pinned`; returns as `decided`."""
-        if not self._rules.enabled:
+        if not self._is_wanted:
             return True
         return self.write(self._base._replace(event=event, **members))  # type: ignore[arg-type]  # texts alone
 
@@ -139,9 +144,18 @@ class Trail:
         self._left -= 1
         return True
 
+    def _is_kept(self, line: "Line") -> bool:
+        """Whether policy wants it in the file; spans may have more."""
+        is_plain = line.event == "allowed" and line.by != "break-glass"
+        return self._rules.enabled and (not is_plain or self._rules.every_call)
+
     def write(self, *lines: "Line") -> bool:
         """Write lines; False if that failed, and nothing may go on without them."""
-        if not lines or not self._rules.enabled:
+        if telemetry.is_wanted():
+            for line in lines:
+                telemetry.tell(line)
+        lines = tuple(filter(self._is_kept, lines))
+        if not lines:
             return True
         with self._lock:
             if self._failed_at is not None and time.monotonic() < self._failed_at + _PAUSE:
