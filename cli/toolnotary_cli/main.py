@@ -52,6 +52,7 @@ COMMANDS = {
     "revoke": "Withdraw the pins of a server.",
     "break-glass": "Let what is withheld pass for a while, in an emergency.",
     "status": "List every pinned server and the state it was last seen in.",
+    "scan": "Find the servers of the hosts on this machine, and the state of each.",
     "wrap": "Have hosts start their servers behind the gate.",
     "unwrap": "Undo wrap.",
     "run": "Start a server behind the gate (stdio).",

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `wrap` and `unwrap` do with one file of a host, and how that is told."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_cli import exits
@@ -11,13 +10,12 @@ from toolnotary_cli.hosts import originals
 from toolnotary_cli.hosts.documents import Document, reread
 from toolnotary_cli.hosts.entries import Entry, entries
 from toolnotary_cli.hosts.masked import difference
-from toolnotary_cli.hosts.placeholders import filled
 from toolnotary_cli.hosts.rewriting import Named, Outcome, unwrapped, wrapped
+from toolnotary_cli.hosts.starting import launch_of, start_folder
 from toolnotary_cli.output import Look, shown, styled
 from toolnotary_verifier.shellwords import command
 
 if TYPE_CHECKING:
-    from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.project import Project
 
 _LOOKS: Final[dict[str, Look]] = {"wrapped": "good", "unwrapped": "good", "left": "dim", "refused": "warn"}
@@ -52,31 +50,11 @@ class Change(NamedTuple):
         return exits.OBJECTION if any(one.state == "refused" for one in self.outcomes) else exits.FINE
 
 
-def launch_of(entry: Entry, project: "Project", *, folder: Path, is_filled: bool = True) -> "Launch":
-    """How a host starts a server, as it is told from a lockfile.
-
-    Args:
-        entry: a server that is started.
-        project: the files.
-        folder: where the host starts it, if its entry does not say.
-        is_filled: whether placeholders are filled in, as the host does before it starts it.
-    """
-
-    def text(word: str) -> str:
-        return filled(word, os.environ, folder=folder, is_windows=os.name == "nt") if is_filled else word
-
-    given = {name: text(value) for name, value in entry.environment.items() if isinstance(value, str)}
-    where = Path(text(entry.cwd)) if entry.cwd else folder
-    return project.launch(
-        [text(word) for word in entry.argv], environment={**os.environ, **given}, folder=where
-    )
-
-
-def naming(project: "Project") -> Callable[[Entry], Named]:
+def naming(project: "Project") -> Callable[[Document, Entry], Named]:
     """The name for a server's pins: that under which its launch is pinned, else what the host calls it."""
 
-    def named(entry: Entry) -> Named:
-        launch = launch_of(entry, project, folder=Path.home())
+    def named(document: Document, entry: Entry) -> Named:
+        launch = launch_of(entry, project, folder=start_folder(document, entry))
         found = project.server_of(launch)
         if found is not None:
             return Named(found)
@@ -93,14 +71,18 @@ def naming(project: "Project") -> Callable[[Entry], Named]:
     return named
 
 
-def to_wrap(document: Document, *, named: Callable[[Entry], Named], options: Sequence[str]) -> Change:
+def to_wrap(
+    document: Document, *, named: Callable[[Document, Entry], Named], options: Sequence[str]
+) -> Change:
     """What wrapping a file would make of it; nothing is written.
 
     Raises:
         CannotTell: `host-file-edit`.
     """
     found = list(entries(document))
-    outcomes = tuple(wrapped(document, entry, named=named, options=options) for entry in found)
+    outcomes = tuple(
+        wrapped(document, entry, named=partial(named, document), options=options) for entry in found
+    )
     edits = [one.edit for one in outcomes if one.edit is not None]
     return Change(document, outcomes, document.edited(edits) if edits else document.raw, is_wrap=True)
 

@@ -73,7 +73,7 @@ def test_comparing_equal_listings_loads_neither_deepdiff_nor_anything_that_conne
     assert not {name for name in modules if name.startswith("toolnotary_verifier.capture")}
 
 
-@pytest.mark.parametrize("name", ["run", "check", "status", "explain", "wrap", "unwrap"])
+@pytest.mark.parametrize("name", ["run", "check", "status", "explain", "scan", "wrap", "unwrap"])
 def test_help_of_a_command_that_hosts_wait_for_loads_no_heavy_module(name: str) -> None:
     code, modules = loaded(name, "--help")
     assert code == 0

@@ -133,13 +133,18 @@ def _faults(kind: Kind, index: int, value: JsonValue, error: InvalidInput) -> li
     return [Fault(kind, name, code, message) for name in names or (f"#{index}",)]
 
 
+def host_name(name: str) -> str:
+    """What hosts make of the name of a tool: two names of which they make one cannot be told apart."""
+    return _HOST_NAME.sub("_", name)
+
+
 def _host_collisions(
     found: Mapping[tuple[Kind, str], Definition], faults: list[Fault]
 ) -> set[tuple[Kind, str]]:
     folded: dict[str, list[str]] = {}
     for kind, name in found:
         if kind is Kind.TOOL:
-            folded.setdefault(_HOST_NAME.sub("_", name), []).append(name)
+            folded.setdefault(host_name(name), []).append(name)
     collided = set()
     for names in folded.values():
         for name in names if len(names) > 1 else ():

@@ -74,27 +74,18 @@ def command(*, lockfile: Path | None, policy: Path | None, output: Output) -> in
 
 def _line(project: "Project", entry: "Entry") -> _Line:
     from toolnotary_cli.looking import entry_launch
+    from toolnotary_cli.recorded import recorded
     from toolnotary_verifier.errors import ToolnotaryError
     from toolnotary_verifier.pinning import load_pins
 
     launch = entry_launch(project, entry)
-    look = project.state.history.looks.get(entry.place)
     try:
         pins = load_pins(project, server=entry.server, launch=launch)
     except ToolnotaryError as error:
         why = f"{error.code}: {error.message}"
         return _Line(entry=entry, launch=launch.display, why=why, error=error)
-    passing = pins.overrides
-    if look is not None and look.pinned == pins.digest():
-        return _Line(entry=entry, launch=launch.display, look=look, why=look.why, overrides=passing)
-    why = "no run, lock or approve has recorded a look at it yet"
-    if look is not None:
-        why = (
-            f"it was {look.outcome.value} at {look.at}, under other pins than now; no look since is recorded"
-        )
-    if pins.standing is not None:
-        why = f"{pins.standing.reason.value}: {pins.standing.detail}; {why}"
-    return _Line(entry=entry, launch=launch.display, why=why, overrides=passing)
+    found = recorded(project, entry, pins)
+    return _Line(entry=entry, launch=launch.display, look=found.look, why=found.why, overrides=pins.overrides)
 
 
 def _pinned_to(entry: "Entry") -> str:

@@ -35,6 +35,7 @@ class Entry:
         transport: `sse` or `http` where the file says so, else empty.
         headers: headers as they are written.
         variables: headers, and the variables that their values come from.
+        bearer: the variable that holds a bearer token; empty where there is none.
         is_disabled: whether the host leaves it alone.
         problem: why nothing more can be told about it; empty where all is plain.
     """
@@ -53,6 +54,7 @@ class Entry:
     transport: str = ""
     headers: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+    bearer: str = ""
     is_disabled: bool = False
     problem: str = ""
 
@@ -144,7 +146,10 @@ class _Base:
             "holder": self._place,
             "environment": _mapping(value.get(self._keys.env)),
             "headers": _mapping(value.get(self._keys.headers)),
-            "variables": self._variables(),
+            "variables": {
+                name: str(of) for name, of in _mapping(value.get(self._keys.named_headers)).items()
+            },
+            "bearer": str(value.get(self._keys.bearer) or "") if self._keys.bearer else "",
             "cwd": cwd if isinstance(cwd, str) and cwd else None,
             "is_disabled": value.get("enabled") is False or value.get("disabled") is True,
         }
@@ -190,13 +195,6 @@ class _Base:
             return self.entry(problem="its command is a line for a shell, not a list of words")
         told = None if words is None else tuple(beside)
         return self.entry(**keys, **more, command=command, argv=(*first, *beside), beside=told)
-
-    def _variables(self) -> dict[str, str]:
-        keys, found = self._keys, {}
-        if keys.named_headers:
-            found = {name: str(text) for name, text in _mapping(self._value.get(keys.named_headers)).items()}
-        bearer = self._value.get(keys.bearer) if keys.bearer else None
-        return {**found, "Authorization": bearer} if isinstance(bearer, str) else found
 
 
 def _mapping(value: object) -> Mapping[str, object]:

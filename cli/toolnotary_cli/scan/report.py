@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scan found, for people and for programs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from toolnotary_cli import places
+from toolnotary_cli.output import Look, shown, styled
+from toolnotary_cli.scan.collisions import MOST_SHOWN, Collision
+from toolnotary_cli.scan.state import Configured
+from toolnotary_cli.scan.survey import Failed, Survey, called
+from toolnotary_cli.wording import counted, name_text
+from toolnotary_verifier.escape import visible
+from toolnotary_verifier.shellwords import command
+from toolnotary_verifier.verdict import Outcome
+
+SCHEMA: Final = "https://toolnotary.dev/output/scan/v1"
+_LOOKS: Final[dict[Outcome, Look]] = {Outcome.VERIFIED: "good", Outcome.DRIFT: "bad"}
+_ALIKE: Final = {
+    "exact": "the same name",
+    "host": "one name to hosts, which replace characters",
+    "confusable": "alike to a reader",
+}
+
+
+def document(survey: Survey) -> dict[str, object]:
+    """The result for programs."""
+    return {
+        "schema": SCHEMA,
+        "files": [
+            *(
+                {"file": str(one.path), "host": one.host or None, "scope": one.scope, "error": None}
+                for one in survey.documents
+            ),
+            *(_failed(one) for one in survey.failed),
+        ],
+        "servers": [_server(one) for one in survey.servers],
+        "counts": _counts(survey),
+        "collisions": [
+            {"host": host, "kind": one.kind, "names": list(one.names), "servers": list(one.servers)}
+            for host, some in survey.collisions.items()
+            for one in some
+        ],
+    }
+
+
+def _failed(one: Failed) -> dict[str, object]:
+    error = {"code": one.error.code, "message": one.error.message, "remedy": _remedy(one.error) or None}
+    return {"file": str(one.path), "host": one.host or None, "scope": None, "error": error}
+
+
+def _remedy(error: object) -> str:
+    from toolnotary_cli.remedies import REMEDIES
+
+    given = getattr(error, "remedy", "")
+    return given or REMEDIES.get(getattr(error, "code", ""), "")
+
+
+def _server(one: Configured) -> dict[str, object]:
+    found: dict[str, object] = {
+        "name": one.entry.name,
+        "folder": one.entry.where or None,
+        "host": one.document.host or None,
+        "file": str(one.document.path),
+        "launch": None if one.launch is None else one.launch.display,
+        "pinnedAs": one.name if one.is_pinned else None,
+        "outcome": one.outcome.value,
+        "at": None if one.look is None else one.look.at,
+        "counts": _reasons(one),
+        "guarded": not any(finding.kind == "unguarded" for finding in one.findings) and not one.entry.problem,
+        "disabled": one.entry.is_disabled,
+        "note": one.why or None,
+        "error": None,
+        "findings": [
+            {"kind": finding.kind, "detail": finding.detail, "objection": finding.objects}
+            for finding in one.findings
+        ],
+    }
+    if one.error is not None:
+        error = one.error
+        found["error"] = {"code": error.code, "message": error.message, "remedy": _remedy(error) or None}
+    return found
+
+
+def _reasons(one: Configured) -> dict[str, int]:
+    if one.judgement is not None:
+        return {reason.value: count for reason, count in one.judgement.counts.items()}
+    return {} if one.look is None else dict(one.look.counts)
+
+
+def _counts(survey: Survey) -> dict[str, int]:
+    """How many servers are in each state; they add up to all."""
+    found = [one.outcome for one in survey.servers]
+    return {outcome.value: found.count(outcome) for outcome in Outcome}
+
+
+def lines(survey: Survey) -> Iterator[str]:
+    """The result for people: file by file, then what shows only where all are seen together."""
+    for held in survey.documents:
+        servers = [one for one in survey.servers if one.document is held]
+        host = f" ({held.host})" if held.host else ""
+        yield f"{held.shown}{host}" + ("" if servers else ": names no server")
+        for one in servers:
+            yield from _server_lines(one)
+    for failed in survey.failed:
+        yield visible(f"{failed.error.code}: {failed.error.message}", limit=600)
+    for host, some in survey.collisions.items():
+        yield from _collision_lines(host, some)
+    counts = ", ".join(f"{number} {state}" for state, number in _counts(survey).items())
+    files = counted(len(survey.documents), "file")
+    unread = f", {counted(len(survey.failed), 'file')} not read" if survey.failed else ""
+    yield f"{counted(len(survey.servers), 'server')} in {files}{unread}: {counts}"
+
+
+def _server_lines(one: Configured) -> Iterator[str]:
+    state = styled(f"{one.outcome.value:<13}", _LOOKS.get(one.outcome, "warn"))
+    since = f"  (since {shown(one.look.at, limit=40)})" if one.look is not None else ""
+    disabled = "  disabled in its host" if one.entry.is_disabled else ""
+    pinned = (
+        f", pinned as {shown(one.name)}" if one.is_pinned and one.name not in (None, one.entry.name) else ""
+    )
+    yield f"  {state} {called(one)}{pinned}{since}{disabled}"
+    if one.launch is not None:
+        yield f"    {one.launch.display}"
+    if one.why:
+        yield f"    {visible(one.why, limit=600)}"
+    told = ", ".join(f"{count} {reason}" for reason, count in _reasons(one).items())
+    if told and one.outcome is not Outcome.VERIFIED:
+        yield f"    {told}"
+    for finding in one.findings:
+        yield f"    {styled(finding.kind, 'bad' if finding.objects else 'warn')}: {finding.detail}"
+    yield from _next(one)
+
+
+def _next(one: Configured) -> Iterator[str]:
+    """What leads on."""
+    if one.outcome is Outcome.UNPINNED and one.launch is not None:
+        if one.why:
+            yield f"    to accept it: {command('approve', one.name or one.entry.name, *_where(one))}"
+        else:
+            behind = "URL" if one.url is not None else "-- COMMAND"
+            server = ("--server", one.name or one.entry.name)
+            yield f"    to pin it: {command('lock', None, *server, *_where(one), behind=behind)}"
+    elif one.outcome is Outcome.DRIFT:
+        yield f"    to see why: {command('explain', one.name or one.entry.name, *_where(one))}"
+    elif one.error is not None and _remedy(one.error):
+        yield f"    {visible(_remedy(one.error), limit=400)}"
+    is_wrapable = one.argv and one.through is None and not one.entry.problem
+    if is_wrapable and one.document.scope in ("user", None):
+        yield f"    to guard it: {command('wrap', str(one.document.path))}"
+
+
+def _where(one: Configured) -> tuple[str, ...]:
+    """What leads to the lockfile that `run` goes by, where an entry is wrapped already."""
+    if one.through is None:
+        return ()
+    given = one.through.options.get("lockfile")
+    return ("--lockfile", given or str(places.lockfile(None, project=False)))
+
+
+def _collision_lines(host: str, some: list[Collision]) -> Iterator[str]:
+    yield f"tools that {shown(host)} gets from several servers under names that can be confused:"
+    for one in some[:MOST_SHOWN]:
+        names = ", ".join(name_text(name) for name in one.names[:8])
+        yield f"  {names}: {_ALIKE[one.kind]}, of {', '.join(one.servers[:8])}"
+    if len(some) > MOST_SHOWN:
+        yield f"  and {len(some) - MOST_SHOWN} more"

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every file of a host that is there, every server in it, and what shows where they are seen together."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolnotary_cli import exits, places
+from toolnotary_cli.hosts.documents import Document, load
+from toolnotary_cli.hosts.entries import entries
+from toolnotary_cli.hosts.guarded import Guarded
+from toolnotary_cli.hosts.surroundings import Surroundings
+from toolnotary_cli.hosts.table import Scope
+from toolnotary_cli.scan.collisions import Collision, collisions
+from toolnotary_cli.scan.findings import Finding
+from toolnotary_cli.scan.state import Configured, configured
+from toolnotary_cli.verdicts import worst
+from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.escape import escape
+from toolnotary_verifier.surface import host_name
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.project import Project
+
+
+class Failed(NamedTuple):
+    """A file whose servers are not known.
+
+    Attributes:
+        path: the file.
+        host: the host that reads it; empty where nobody knows.
+        error: why.
+        is_named: whether it stood on the command line.
+    """
+
+    path: Path
+    host: str
+    error: ToolnotaryError
+    is_named: bool
+
+    @property
+    def exit_code(self) -> int:
+        """What it ends the command with: what was asked about could not be inspected."""
+        return self.error.exit_code if self.is_named else exits.UNREACHED
+
+
+@dataclass(slots=True)
+class Survey:
+    """What was found.
+
+    Attributes:
+        documents: the files that could be read, in the order of the table.
+        failed: those that could not.
+        servers: every server of the former.
+        collisions: by host, the names that it gets from several servers.
+    """
+
+    documents: list[Document] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    servers: list[Configured] = field(default_factory=list)
+    collisions: dict[str, list[Collision]] = field(default_factory=dict)
+
+    def exit_code(self, *, is_strict: bool) -> int:
+        """What it ends the command with.
+
+        Args:
+            is_strict: whether every finding is objected to, not only what leaves a definition unchecked.
+        """
+        codes = [*(one.exit_code for one in self.servers), *(one.exit_code for one in self.failed)]
+        active = (one for one in self.servers if not one.entry.is_disabled)
+        if is_strict and (any(one.findings for one in active) or any(self.collisions.values())):
+            codes.append(exits.OBJECTION)
+        return worst(codes)
+
+
+class Pinning:
+    """The files that servers are held to, each read once."""
+
+    def __init__(self, lockfile: Path | None, policy: Path | None) -> None:
+        self._given = lockfile, policy
+        self._opened = cache(self._open)
+
+    def __call__(self, through: Guarded | None) -> "list[Project]":
+        """Those that a wrapped entry is led to; else those in force here, and then one's own."""
+        if through is None:
+            return self._opened(*self._given, is_here=True)
+        named = (through.options.get(name) for name in ("lockfile", "policy"))
+        lockfile, policy = (Path(value) if value else None for value in named)
+        return self._opened(lockfile, policy, is_here=False)
+
+    def _open(self, lockfile: Path | None, policy: Path | None, *, is_here: bool) -> "list[Project]":
+        from toolnotary_cli.opening import open_project
+
+        first = open_project(lockfile=lockfile, policy=policy, nearby=is_here)
+        own = places.lockfile(None, project=False)
+        if lockfile is not None or first.lockfile_path == own:
+            return [first]
+        return [first, first.with_lockfile(own)]
+
+
+def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Survey:
+    """The servers of the files that were named, else of all that are there; nothing is started.
+
+    Args:
+        files: these alone.
+        hosts: the hosts whose files are looked for; of files that were named, the host that reads them.
+        pinning: gives the files that they are held to.
+    """
+    here, found = Surroundings.here(), Survey()
+    for path, host in _wanted(files, hosts, here):
+        try:
+            document = load(path, here, host=host or None)
+        except ToolnotaryError as error:
+            found.failed.append(Failed(path, host, error, is_named=bool(files)))
+            continue
+        found.documents.append(document)
+        found.servers += [configured(document, entry, pinning) for entry in entries(document)]
+    _compare(found)
+    return found
+
+
+def _wanted(
+    files: Sequence[Path], hosts: Sequence[str], surroundings: Surroundings
+) -> Iterator[tuple[Path, str]]:
+    if files:
+        yield from ((path, hosts[0] if hosts else "") for path in files)
+        return
+    from toolnotary_cli.hosts.discovery import files as there
+
+    scopes: tuple[Scope, ...] = ("user", "project", "plugin", "managed")
+    yield from ((one.path, one.row.host) for one in there(surroundings, hosts=hosts, scopes=scopes))
+
+
+def compare_again(found: Survey) -> None:
+    """Compare names anew, after servers were looked at."""
+    found.collisions = _collisions(found.servers)
+
+
+def _compare(found: Survey) -> None:
+    for servers in _by_host(found.servers).values():
+        _tell_twice(servers)
+        _tell_alike(servers)
+    compare_again(found)
+
+
+def _by_host(servers: Iterable[Configured]) -> dict[str, list[Configured]]:
+    """The servers that a host starts, by host; by file where no host is known."""
+    found: dict[str, list[Configured]] = {}
+    for one in servers:
+        if not one.entry.is_disabled:
+            found.setdefault(one.document.host or str(one.document.path), []).append(one)
+    return found
+
+
+def _tell_twice(servers: Sequence[Configured]) -> None:
+    """One launch under several entries of a host: its tools stand there twice."""
+    for one in servers:
+        others = [other for other in servers if other is not one and _is_same(one, other)]
+        if others:
+            told = ", ".join(sorted({called(other) for other in others})[:8])
+            one.findings.append(Finding("configured-twice", f"the same server is configured as {told} too"))
+
+
+def _is_same(one: Configured, other: Configured) -> bool:
+    return one.launch is not None and other.launch is not None and one.launch == other.launch
+
+
+def _tell_alike(servers: Sequence[Configured]) -> None:
+    """Names of servers of which hosts make one: they stand before the names of tools."""
+    folded: dict[str, set[str]] = {}
+    for one in servers:
+        folded.setdefault(host_name(one.entry.name).lower(), set()).add(one.entry.name)
+    for one in servers:
+        others = sorted(folded[host_name(one.entry.name).lower()] - {one.entry.name})
+        if others:
+            told = ", ".join(escape(name, limit=80) for name in others[:8])
+            one.findings.append(Finding("server-name", f"hosts may take its name for that of {told}"))
+
+
+def _collisions(servers: Iterable[Configured]) -> dict[str, list[Collision]]:
+    found = {}
+    for host, held in _by_host(servers).items():
+        # The same server twice has every name twice, which is told once, of the server.
+        first = {one.launch.digest: one for one in reversed(held) if one.launch is not None}
+        found[host] = collisions({called(one): one.tools for one in first.values()})
+    return {host: some for host, some in found.items() if some}
+
+
+def called(one: Configured) -> str:
+    """What a host calls a server, and for which folder; escaped."""
+    name = escape(one.entry.name, limit=80)
+    return f"{name} (for {escape(one.entry.where, limit=200)})" if one.entry.where else name
