@@ -171,11 +171,9 @@ def _held(found: Configured, projects: Projects) -> _Held:
     standing = pins.standing
     if standing is not None and standing.reason is Reason.IDENTITY:
         where = ("--server", shown, "--lockfile", str(project.lockfile_path.absolute()))
-        raise Refused(
-            "identity",
-            f"{escape(shown, limit=120)}: {standing.detail}",
-            remedy=f"undo that; if it is right, pin it too: {command('lock', None, *where, behind='-- COMMAND')}",
-        )
+        lock = command("lock", None, *where, behind="-- COMMAND")
+        told = f"{escape(shown, limit=120)}: {standing.detail}"
+        raise Refused("identity", told, remedy=f"undo that; if it is right, pin it too: {lock}")
     return _Held(project, shown, pinned, pins)
 
 
