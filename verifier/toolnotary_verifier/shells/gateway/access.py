@@ -7,6 +7,7 @@ A browser tells where a page came from (`Origin`), and a name that was led to th
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -84,6 +85,7 @@ class Access:
             return False
 
 
+@lru_cache(maxsize=64)  # taking an address apart costs more than the rest of letting a request in
 def _is_this_machine(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):  # RFC 6761, section 6.3
         return True

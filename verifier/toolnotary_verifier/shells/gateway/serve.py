@@ -19,6 +19,7 @@ from toolnotary_verifier.listening import listen, url_of
 from toolnotary_verifier.shells.gateway.access import Access
 from toolnotary_verifier.shells.gateway.app import Gateway, Respond
 from toolnotary_verifier.shells.gateway.upstream import Upstream
+from toolnotary_verifier.shells.gateway.writing import Connection
 from toolnotary_verifier.shells.http.service import Service
 
 _GRACE_SECONDS: Final = 5
@@ -100,7 +101,7 @@ async def _serve(
 ) -> None:
     config = uvicorn.Config(
         application,
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_level="warning",

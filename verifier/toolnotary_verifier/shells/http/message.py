@@ -3,6 +3,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
 # Names in lower case, as HTTP/2 and ASGI have them.
@@ -123,8 +124,17 @@ def body_of(headers: Iterable[Header]) -> Body:
 
     A reader that guesses by an odd character set or coding would read something else than was judged.
     """
-    types = [value for name, value in headers if name == b"content-type"]
-    codings = [value for name, value in headers if name == b"content-encoding"]
+    types, codings = [], []
+    for name, value in headers:
+        if name == b"content-type":
+            types.append(value)
+        elif name == b"content-encoding":
+            codings.append(value)
+    return _body_of(tuple(types), tuple(codings))
+
+
+@lru_cache(maxsize=64)  # servers say the same of every answer
+def _body_of(types: tuple[bytes, ...], codings: tuple[bytes, ...]) -> Body:
     if len(types) > 1 or any(coding.strip().lower() not in _PLAIN_CODINGS for coding in codings):
         return Body.UNCLEAR
     media, *parameters = (types[0] if types else b"").split(b";")
