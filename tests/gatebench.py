@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from toolnotary_verifier.definition import Definition, Kind
-from toolnotary_verifier.gate import Commands, Decision, Effects, Entry, Gate, Side
+from toolnotary_verifier.gate import Commands, Decision, Effects, Entry, Gate, Invitation, Matter, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Action, Aspect, Judgement, Outcome, Reason, Verdict
@@ -82,16 +82,20 @@ class Bench:
         judge: Callable[[Surface], Judgement] | None = None,
         options: Sequence[str] = (),
         every_call: bool = False,
+        asks: bool = False,
     ) -> None:
         kinds = pinned if isinstance(pinned, Mapping) else {Kind.TOOL: pinned}
         judged = judge or judge_by(kinds, replace=replace)
         commands = Commands("acme/files", files=options)
-        self.gate = Gate(judged, server="acme/files", commands=commands, every_call=every_call, limits=limits)
+        self.gate = Gate(
+            judged, server="acme/files", commands=commands, every_call=every_call, asks=asks, limits=limits
+        )
         self.now = 1000.0
         self.host: list[bytes] = []  # what the host has read
         self.server: list[bytes] = []  # what the server has read
         self.log: list[Entry] = []
         self.decisions: list[Decision] = []
+        self.matters: list[Matter] = []
         self.closed: str | None = None
         self.look_ups = 0  # how often the gate wanted something looked up
 
@@ -119,6 +123,7 @@ class Bench:
         self.server += effects.to_server
         self.log += effects.log
         self.decisions += effects.decisions
+        self.matters += effects.matters
         self.closed = effects.close or self.closed
         self.look_ups += effects.look_up
 
@@ -152,11 +157,16 @@ class Bench:
         """The codes of all log entries."""
         return [entry.code for entry in self.log]
 
-    def shake_hands(self, **result: Json) -> None:
-        """The handshake of 2025-06-18."""
+    def elicit(self, *, may_accept: bool = False, seconds: float = 120.0) -> Json:
+        """Give the leave to ask that the gate wanted last; what the host is asked."""
+        self._take(self.gate.elicit(Invitation(self.matters[-1].change_set, may_accept, seconds), self.now))
+        return self.told()
+
+    def shake_hands(self, *, declared: Json = None, **result: Json) -> None:
+        """The handshake of 2025-06-18; `declared` is what the host declares."""
         params = {
             "protocolVersion": "2025-06-18",
-            "capabilities": {},
+            "capabilities": declared or {},
             "clientInfo": {"name": "h", "version": "1"},
         }
         self.from_host({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})

@@ -25,15 +25,14 @@ from toolnotary_cli.moving import to_version
 from toolnotary_cli.offers import offers
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.source import Command, Published, Source
-from toolnotary_verifier import history
-from toolnotary_verifier.approval import accept
+from toolnotary_verifier.approval import accept, declined
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.earlier import taken_back
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.grounds import Grounds
 from toolnotary_verifier.launch import Launch
-from toolnotary_verifier.lockfile import Entry, SignedEntry
+from toolnotary_verifier.lockfile import Entry
 from toolnotary_verifier.moves import Move
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.project import Project
@@ -240,10 +239,7 @@ class Approving:
         """
         if self._asker.agrees(question, otherwise=shown_by):
             return True
-        # A no to a signed version is a no to it wherever else it is offered; `lock` knows it by its manifest.
-        signed = {move.entry.manifest} if isinstance(move.entry, SignedEntry) else set()
-        state = self._project.state
-        state.append(*(history.declined(self._server, no) for no in sorted({question.change_set, *signed})))
+        self._project.state.append(*declined(self._server, question.change_set, move))
         return False
 
     def _applied(self, move: Move) -> Project:

@@ -41,17 +41,19 @@ def guard(
     trail = guarded.trail()
     proxy = Proxy(
         process.start(argv, stderr="inherit", contained=True, watched=lifeline is not None),
-        guarded.gate(),
+        guarded.gate(asks=True),
         guarded.log,
         afterwards=guarded.record,
         unlisted=guarded.unlisted,
         decided=trail.decided,
         look_up=guarded.look_up,
         changes=guarded.changes,
+        attend=guarded.attend,
         lifeline=lifeline,
         limits=guarded.limits,
     )
     try:
         return proxy.run()
     finally:
+        guarded.close()
         telemetry.flush()

@@ -13,6 +13,7 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy
+from toolnotary_verifier.policy_elicitation import ElicitationRules
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption
 from toolnotary_verifier.verdict import Action, Reason
 
@@ -412,6 +413,55 @@ def test_a_project_is_held_to_the_same_bounds_as_a_person(files: Files) -> None:
     with pytest.raises(ConfigurationError) as caught:
         files.project("[verdicts]\nchanged = 'note'", accept_project=True)
     assert caught.value.code == "policy-too-lax"
+
+
+# Questions in the host
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("", ElicitationRules(enabled=True, grant=False, seconds=120.0)),
+        ("[elicitation]\nenabled = false\n", ElicitationRules(enabled=False)),
+        ("[elicitation]\ngrant = true\n", ElicitationRules(grant=True)),
+        ("[elicitation]\nseconds = 2.5\n", ElicitationRules(seconds=2.5)),
+    ],
+)
+def test_what_a_personal_policy_says_of_questions_in_the_host_holds(
+    files: Files, text: str, rules: ElicitationRules
+) -> None:
+    assert files.personal(text).elicitation == rules
+
+
+@pytest.mark.parametrize(
+    "text", ["enabled = 1", 'grant = "true"', "seconds = 0.5", "seconds = 3601", "seconds = true"]
+)
+def test_what_is_no_value_of_such_an_option_is_an_error(files: Files, text: str) -> None:
+    assert code_of(files, f"[elicitation]\n{text}\n") == "policy-value"
+
+
+def test_an_option_of_questions_that_does_not_exist_is_an_error(files: Files) -> None:
+    assert code_of(files, "[elicitation]\ngrants = true\n") == "policy-unknown-key"
+
+
+@pytest.mark.parametrize("text", ["grant = true", "enabled = false", "enabled = true", "seconds = 5"])
+def test_a_project_says_nothing_of_questions_in_the_host_but_that_none_grants(
+    files: Files, text: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        files.project(f"[elicitation]\n{text}\n", accept_project=True)
+    assert caught.value.code == "policy-personal"
+    own = "[elicitation]\ngrant = true\nseconds = 7\n"
+    rules = files.project("[elicitation]\ngrant = false\n", personal=own).elicitation
+    assert rules == ElicitationRules(seconds=7.0)
+
+
+def test_what_is_tightened_of_it_holds_at_once_and_what_is_loosened_does_not() -> None:
+    strict, lax = Policy(), Policy(elicitation=ElicitationRules(grant=True, seconds=5.0))
+    assert not lax.tightened(strict, server=None).elicitation.grant
+    assert not strict.tightened(lax, server=None).elicitation.grant
+    silent = Policy(elicitation=ElicitationRules(enabled=False))
+    assert not lax.tightened(silent, server=None).elicitation.enabled
 
 
 # The audit trail

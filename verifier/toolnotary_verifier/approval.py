@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from toolnotary_verifier import history
-from toolnotary_verifier.canonical import Digest
+from toolnotary_verifier.canonical import Digest, JsonObject
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, Refused
 from toolnotary_verifier.escape import escape
@@ -117,6 +117,19 @@ def _restored(entry: SignedEntry, launch: Launch, judgement: Judgement) -> Move:
         entry.server, launch.digest, manifest=entry.manifest, sequence=entry.sequence, signer=entry.signer
     )
     return Move(entry=entry, events=(history.accepted(entry.server, launch.digest, pins), again), objects=())
+
+
+def declined(server: str, change_set: Digest, move: Move | None) -> list[JsonObject]:
+    """What is recorded of a no, so that what was declined is known by whatever it is offered as.
+
+    Args:
+        server: the server's name.
+        change_set: what a person was shown.
+        move: what a yes would have done; None where it could have done nothing.
+    """
+    # A no to a signed version is a no to it wherever else it is offered; `lock` knows it by its manifest.
+    signed = {move.entry.manifest} if move is not None and isinstance(move.entry, SignedEntry) else set()
+    return [history.declined(server, no) for no in sorted({change_set, *signed})]
 
 
 def withdraw(project: Project, server: str, *, name: str | None = None) -> Project:

@@ -56,6 +56,16 @@ def declined(server: str, change_set: Digest) -> JsonObject:
     return {"event": "declined", "server": server, "changeSet": change_set}
 
 
+def announced(server: str, change_set: Digest) -> JsonObject:
+    """A host was asked about a set of changes: no other one is."""
+    return {"event": "announced", "server": server, "changeSet": change_set}
+
+
+def unannounced(server: str, change_set: Digest) -> JsonObject:
+    """That host showed it to nobody: another one may be asked."""
+    return {"event": "unannounced", "server": server, "changeSet": change_set}
+
+
 def revoked(server: str, digests: Iterable[Digest]) -> JsonObject:
     """A person withdrew definitions or manifests of a server."""
     return {"event": "revoked", "server": server, "digests": sorted(digests)}
@@ -101,6 +111,7 @@ class History:
         signers: identity of the signer that was accepted last, by server.
         keys: public keys in PEM that a person named, by server and key id.
         refused: declined change sets by server.
+        announced: change sets that a host was asked about, by server.
         withdrawn: revoked digests by server.
         values: accepted options and values of project policies.
         looks: the last look by server and launch.
@@ -117,6 +128,7 @@ class History:
         self.signers: dict[str, str] = {}
         self.keys: dict[str, dict[str, str]] = {}
         self.refused: dict[str, set[Digest]] = {}
+        self.announced: dict[str, set[Digest]] = {}
         self.withdrawn: dict[str, set[Digest]] = {}
         self.values: set[tuple[str, str]] = set()
         self.looks: dict[Place, Look] = {}
@@ -138,7 +150,7 @@ class History:
         members(event, f"a {name} event", code=CODE, required=("event", *required), optional=optional)
         if "server" in required:
             text(event["server"], "server", code=CODE)
-            if name != "inspected":
+            if name not in _UNDECIDED:
                 self.servers.add(event["server"])
         take(self, event)
         at = event.get("at")
@@ -179,6 +191,12 @@ class History:
 
     def _declined(self, event: JsonObject) -> None:
         self.refused.setdefault(event["server"], set()).add(Digest.from_text(event["changeSet"]))
+
+    def _announced(self, event: JsonObject) -> None:
+        self.announced.setdefault(event["server"], set()).add(Digest.from_text(event["changeSet"]))
+
+    def _unannounced(self, event: JsonObject) -> None:
+        self.announced.get(event["server"], set()).discard(Digest.from_text(event["changeSet"]))
 
     def _revoked(self, event: JsonObject) -> None:
         digests = {Digest.from_text(digest) for digest in array(event["digests"], "digests", code=CODE)}
@@ -230,6 +248,8 @@ def _pins(event: JsonObject) -> Iterator[Pinned]:
         yield Kind(row[0]), row[1], Digest.from_text(row[2])
 
 
+# Events in which nobody decided anything.
+_UNDECIDED: Final = frozenset(("announced", "inspected", "unannounced"))
 _Take = Callable[[History, JsonObject], None]
 # The members of each event besides `event` and `at` (UTC, for people; it decides nothing).
 _EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
@@ -240,6 +260,8 @@ _EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
     ),
     "trusted-key": (("server", "keyId", "pem"), History._trusted_key),  # noqa: SLF001
     "declined": (("server", "changeSet"), History._declined),  # noqa: SLF001
+    "announced": (("server", "changeSet"), History._announced),  # noqa: SLF001
+    "unannounced": (("server", "changeSet"), History._unannounced),  # noqa: SLF001
     "revoked": (("server", "digests"), History._revoked),  # noqa: SLF001
     "overridden": (("server", "launch", "pins", "until", "reason"), History._overridden),  # noqa: SLF001
     "override-ended": (("server", "launch", "pins", "since"), History._override_ended),  # noqa: SLF001

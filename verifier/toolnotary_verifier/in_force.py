@@ -175,6 +175,7 @@ class InForce:
         said, self._policy = project.policy, self._policy.tightened(project.policy, server=server)
         is_waiting = said.tightened(self._policy, server=server) != said or said.limits != self._policy.limits
         is_waiting = is_waiting or said.audit != self._policy.audit
+        is_waiting = is_waiting or said.elicitation != self._policy.elicitation
         entry, lockfile = self._entry(project), project.lockfile
         if entry is not None:
             kept = self._kept(project, entry)

@@ -16,6 +16,7 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.policy_elicitation import ElicitationRules
 from toolnotary_verifier.verdict import Action, Inspection, Reason
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class Policy(NamedTuple):
         revoked: digests of definitions and manifests that must not pass.
         limits: bounds on sizes, counts and times.
         audit: where decisions are taken down, and which.
+        elicitation: whether a host is asked about what is withheld, and what an answer there may do.
         unaccepted: values of the project's file that do not count, because the user accepted none of them.
     """
 
@@ -115,6 +117,7 @@ class Policy(NamedTuple):
     revoked: frozenset[Digest] = frozenset()
     limits: Limits = DEFAULT_LIMITS
     audit: AuditRules = AuditRules()
+    elicitation: ElicitationRules = ElicitationRules()
     unaccepted: tuple[Value, ...] = ()
 
     @staticmethod
@@ -144,11 +147,13 @@ class Policy(NamedTuple):
 
         if personal is not None:
             own = PolicyFile(personal)
-            policy = own.restrict(own.grant(policy, None))._replace(audit=own.audit)
+            policy = own.restrict(own.grant(policy, None))
+            policy = policy._replace(audit=own.audit, elicitation=own.elicitation)
         if project is None:
             return policy
         shared = PolicyFile(project)
         policy = policy._replace(audit=policy.audit.with_stricter(shared.shared_audit()))
+        policy = policy._replace(elicitation=policy.elicitation.tightened(shared.shared_elicitation()))
         values = frozenset(Value(option, value) for option, value in accepted)
         return shared.restrict(shared.grant(policy, None if accept_project else values))
 
@@ -177,6 +182,7 @@ class Policy(NamedTuple):
             equivalences="none" if other.equivalences == "none" else self.equivalences,
             inspection=max(self.inspection, other.inspection, key=list(Inspection).index),
             revoked=self.revoked | other.revoked,
+            elicitation=self.elicitation.tightened(other.elicitation),
         )
 
     @property

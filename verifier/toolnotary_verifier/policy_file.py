@@ -15,6 +15,11 @@ from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.links import opened
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
+from toolnotary_verifier.policy_elicitation import (
+    ELICITATION_OPTIONS,
+    ElicitationRules,
+    elicitation_value,
+)
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
 from toolnotary_verifier.verdict import Action, Inspection, Reason
 
@@ -40,6 +45,7 @@ class PolicyFile:
             {
                 "audit",
                 "break-glass",
+                "elicitation",
                 "registry",
                 "signers",
                 "verdicts",
@@ -51,6 +57,7 @@ class PolicyFile:
             },
         )
         self.audit = self._audit(self._table(document, "audit", AUDIT_OPTIONS))
+        self.elicitation = self._elicitation(self._table(document, "elicitation", ELICITATION_OPTIONS))
         registry = self._table(document, "registry", ("url",))
         self.registry_url = self._url(registry.get("url"))
         self.signers = self._signers(document.get("signers", []))
@@ -144,6 +151,32 @@ class PolicyFile:
                     f"audit.{name} = {_shown(value)} stands in a project's policy, which cannot say that",
                 )
         return self.audit
+
+    def shared_elicitation(self) -> ElicitationRules:
+        """What a project's policy says of questions in the host: that no answer there grants, at most.
+
+        Raises:
+            ConfigurationError: `policy-personal`, if it says more.
+        """
+        for name, value in self._elicitation_table.items():
+            if name != "grant" or value is not False:
+                raise self._fail(
+                    "policy-personal",
+                    f"elicitation.{name} = {_shown(value)} stands in a project's policy, "
+                    "which cannot say that",
+                )
+        return self.elicitation._replace(grant="grant" not in self._elicitation_table)
+
+    def _elicitation(self, table: Mapping[str, object]) -> ElicitationRules:
+        self._elicitation_table = table
+        given: dict[str, Any] = {name: elicitation_value(name, value) for name, value in table.items()}
+        for name, found in given.items():
+            if found is None:
+                expected = ELICITATION_OPTIONS[name]
+                raise self._fail(
+                    "policy-value", f"elicitation.{name} is {_shown(table[name])}, expected {expected}"
+                )
+        return ElicitationRules(**given)
 
     def _audit(self, table: Mapping[str, object]) -> AuditRules:
         self._audit_table = table

@@ -9,22 +9,29 @@ and answered with an error. If the gate itself fails, the connection closes.
 """
 
 from toolnotary_verifier.gate.commands import Commands
-from toolnotary_verifier.gate.decisions import Decision
+from toolnotary_verifier.gate.decisions import Decision, Event
 from toolnotary_verifier.gate.effects import Effects, Entry, Side
 from toolnotary_verifier.gate.exchanges import Exchange, Streams
 from toolnotary_verifier.gate.gate import Gate
 from toolnotary_verifier.gate.judging import Judge
+from toolnotary_verifier.gate.question import Answered, Invitation, Matter, Said, Withheld
 from toolnotary_verifier.gate.report import Report
 
 __all__ = [
+    "Answered",
     "Commands",
     "Decision",
     "Effects",
     "Entry",
+    "Event",
     "Exchange",
     "Gate",
+    "Invitation",
     "Judge",
+    "Matter",
     "Report",
+    "Said",
     "Side",
     "Streams",
+    "Withheld",
 ]

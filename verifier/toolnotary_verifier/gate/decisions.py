@@ -26,6 +26,8 @@ class Event(StrEnum):
     JUDGED = "judged"
     ALLOWED = "allowed"
     REFUSED = "refused"
+    ASKED = "asked"
+    ANSWERED = "answered"
 
 
 class Decision(NamedTuple):
@@ -36,7 +38,8 @@ class Decision(NamedTuple):
         kind: what was called, listed or judged; None where it is the server as a whole.
         name: its name as received (escape before showing); None for a list.
         verdict: what is decided about its definition; None where nothing is.
-        reason: a code, where the verdict has none: `not-listed`, `listing-failed`, `too-many-waiting`.
+        reason: a code, where the verdict has none: `not-listed`, `listing-failed`, `too-many-waiting`; how a
+            question in the host ended (`elicitation.Said`).
         judgement: of the server as a whole.
         unnamed: how many more definitions it withheld or noted than are told by name.
         request: the id of the host's request as received; None where none led to it.

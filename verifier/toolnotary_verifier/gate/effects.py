@@ -2,12 +2,15 @@
 """What the gate wants done: it does nothing itself."""
 
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.decisions import Decision
 from toolnotary_verifier.gate.exchanges import Exchange
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.gate.question import Matter
 
 _SHOWN = 2000  # the command that stands at the end must not be cut off
 
@@ -43,6 +46,8 @@ class Effects:
         decisions: what was decided, for programs: an audit trail takes them down before anything goes on.
         look_up: whether to ask, elsewhere and without waiting for it, who signed what the server shows; the
             answer is a judge for `Gate.repin`. Not again before that.
+        matters: what is withheld and a person may be asked about in the host, and how such a question ended:
+            for whoever writes files (`Guard.attend`), elsewhere and without waiting for it.
         unlisted: lists that could not be had, and why, behind "tool listing"; nothing of them passes.
         is_stale: whether the server announced a change: what other gates verified of the same session may be
             old by now (`Gate.doubt`). Told where there are exchanges alone.
@@ -56,6 +61,7 @@ class Effects:
         "is_stale",
         "log",
         "look_up",
+        "matters",
         "others",
         "to_host",
         "to_server",
@@ -71,6 +77,7 @@ class Effects:
         self.decisions: list[Decision] = []
         self.look_up = False
         self.is_stale = False
+        self.matters: list[Matter] = []
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
 

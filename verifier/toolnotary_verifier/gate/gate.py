@@ -8,9 +8,11 @@ from toolnotary_verifier.canonical import CanonicalError, JsonObject
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.effects import Effects, Side, Turn
+from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange, Placing, Streams
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
+from toolnotary_verifier.gate.question import Invitation
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.server import ServerSide
 from toolnotary_verifier.gate.verification import Verification
@@ -37,6 +39,7 @@ class Gate:
         streams: Streams = Streams.ONE,
         report: Report | None = None,
         every_call: bool = False,
+        asks: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         """A gate for a connection that has just been opened.
@@ -50,16 +53,24 @@ class Gate:
             report: what people were told already, where other gates tell of the same server.
             every_call: whether each call that passes is a decision to be recorded, which costs a parse; else
                 those alone that no pin lets through.
+            asks: whether somebody attends to `Effects.matters`; else the host is never asked anything.
             limits: bounds on everything that host and server decide the size of.
         """
         self._views = Views(limits)
         told = commands or Commands(server)
         report = report or Report(told)
         placing = Placing(streams)
-        self._judging = Judging(judge, report, every_call=every_call, limits=limits)
+        # Where hosts share streams, a question could reach another one than it is for.
+        self._elicitation = Elicitation(
+            report,
+            is_possible=asks and streams is not Streams.SHARED,
+            is_heard=streams is Streams.ONE,
+        )
+        self._judging = Judging(judge, report, self._elicitation, every_call=every_call, limits=limits)
         self._verification = Verification(self._judging, report, told, placing=placing, limits=limits)
-        self._host = HostSide(self._verification, self._views, server=server, limits=limits)
-        self._server = ServerSide(self._verification, self._views, server=server, limits=limits)
+        sides = self._verification, self._views, self._elicitation
+        self._host = HostSide(*sides, server=server, limits=limits)
+        self._server = ServerSide(*sides, server=server, limits=limits)
         self._is_closed = False
 
     def receive(self, side: Side, frame: bytes, now: float, exchange: Exchange = None) -> Effects | None:
@@ -92,7 +103,10 @@ class Gate:
     @property
     def deadline(self) -> float | None:
         """When `wake` is to be called, None if not before another frame came."""
-        return None if self._is_closed else self._verification.deadline(self._views.all())
+        if self._is_closed:
+            return None
+        times = self._verification.deadline(self._views.all()), self._elicitation.deadline
+        return min((one for one in times if one is not None), default=None)
 
     def wake(self, now: float) -> Effects:
         """What follows from the passing of time."""
@@ -100,6 +114,7 @@ class Gate:
         if not self._is_closed:
             try:
                 self._verification.wake(self._views.all(), turn)
+                self._elicitation.wake(turn)
             except Exception as error:  # noqa: BLE001 - as in `receive`
                 return self._break(error)
         return turn.effects
@@ -128,6 +143,27 @@ class Gate:
                     effects.of(exchange).to_host.append(frame)
         except Exception as error:  # noqa: BLE001 - as in `receive`
             return self._break(error)
+        return effects
+
+    def elicit(self, invitation: Invitation, now: float) -> Effects:
+        """Ask the host about what is withheld, with the leave that `Effects.matters` led to."""
+        turn = Turn(now)
+        if not self._is_closed:
+            try:
+                self._elicitation.ask(invitation, turn)
+            except Exception as error:  # noqa: BLE001 - as in `receive`
+                return self._break(error)
+        return turn.effects
+
+    def hear(self, *, is_heard: bool) -> Effects:
+        """The host has a stream for what it did not ask for, or has none any more; not for `Streams.ONE`."""
+        self._elicitation.hear(is_heard=is_heard)
+        return Effects()
+
+    def leave(self) -> Effects:
+        """The host is gone: a question that is open there gets no answer any more."""
+        effects = Effects()
+        self._elicitation.leave(effects)
         return effects
 
     def doubt(self) -> Effects:

@@ -13,6 +13,7 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import CHANGED, Listens
 from toolnotary_verifier.gate.recognise import has_inner_return, is_plain_answer, is_utf8, plainly_called
@@ -40,6 +41,7 @@ _NAME = frozenset(("name",))
 _CURSOR = frozenset(("cursor",))
 _NOTHING: frozenset[str] = frozenset()
 _TOO_MANY = "too many protocol revisions or capabilities at once"
+_HEAD = 256  # bytes in which the id of a long answer stands
 _NO_ID = "the id is neither a string nor a number"
 
 
@@ -50,8 +52,17 @@ class HostSide:
         is_closed: whether nothing passes any more.
     """
 
-    def __init__(self, verification: Verification, views: Views, *, server: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        verification: Verification,
+        views: Views,
+        elicitation: Elicitation,
+        *,
+        server: str,
+        limits: Limits,
+    ) -> None:
         self.is_closed = False
+        self._elicitation = elicitation
         self._verification = verification
         self._views = views
         self._server = server
@@ -83,17 +94,22 @@ class HostSide:
         if self.passes(line) or not line.strip():
             return None
         if len(line) > self._limits.frame_bytes:
-            return None if is_plain_answer(line) else too_long(line, self._limits.frame_bytes)
+            is_passed = is_plain_answer(line) and not self._elicitation.mentions(line[:_HEAD])
+            return None if is_passed else self._kept(line, too_long(line, self._limits.frame_bytes))
         if not line.isascii() and not is_utf8(line):
-            return unreadable(line, INVALID_REQUEST, "the message is not in UTF-8")
+            return self._kept(line, unreadable(line, INVALID_REQUEST, "the message is not in UTF-8"))
         try:
             message = parse_message(line, max_bytes=self._limits.frame_bytes)
         except CanonicalError as fault:
-            return not_strict(line, fault)
+            return self._kept(line, not_strict(line, fault))
         if isinstance(message, list):
-            return self._batch(message)
+            return self._batch(message, Turn(now, exchange))
         if not isinstance(message, dict):
-            return unreadable(line, INVALID_REQUEST, TWO_READINGS)
+            return self._kept(line, unreadable(line, INVALID_REQUEST, TWO_READINGS))
+        if self._elicitation.is_answer(message):
+            turn = Turn(now, exchange)
+            self._elicitation.take(message, turn)
+            return turn.effects
         gated = self._gated.get(message["method"]) if isinstance(message.get("method"), str) else None
         if why := why_unjudged(message, self._bare if gated is None else _NOTHING):
             return refused(message, INVALID_REQUEST, why)
@@ -105,6 +121,12 @@ class HostSide:
         if view is self._views.handshake:
             return [(None, frame(notification(CHANGED[kind])))] if self._is_initialized else []
         return self._listens.announcements(view, kind)
+
+    def _kept(self, line: bytes, refusal: Effects) -> Effects:
+        """The refusal of what cannot be read; no server hears of what may have answered us."""
+        if self._elicitation.mentions(line):
+            refusal.to_server = []
+        return refusal
 
     # Requests that wait for, or are answered from, what is verified
 
@@ -176,8 +198,14 @@ class HostSide:
 
     # What is only noted
 
-    def _initialize(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
-        return self._await_about(message, self._views.restart(), turn)
+    def _initialize(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
+        self._elicitation.leave(turn.effects)
+        self._elicitation.declare(message.get("params"))
+        refusal = self._await_about(message, self._views.restart(), turn)
+        if refusal is not None or not turn.effects.matters:
+            return refusal
+        turn.effects.to_server.append(line)
+        return turn.effects
 
     def _discover(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
         try:
@@ -199,6 +227,7 @@ class HostSide:
 
     def _initialized(self, _message: JsonObject, _line: bytes, _turn: Turn) -> Effects | None:
         self._is_initialized = True
+        self._elicitation.ready()
         return None
 
     def _cancelled(self, message: JsonObject, _line: bytes, turn: Turn) -> Effects | None:
@@ -206,6 +235,8 @@ class HostSide:
         request_id = params.get("requestId") if isinstance(params, dict) else None
         if coerced_id(request_id) is None:
             return None
+        if self._elicitation.is_ours(request_id):
+            return turn.effects
         place = self._place(request_id, turn)
         self._listens.close(place)
         # What waits here was never sent: the server knows nothing that it could cancel.
@@ -230,9 +261,23 @@ class HostSide:
 
     # What is no single request
 
-    def _batch(self, batch: list[JsonValue]) -> Effects | None:
+    def _batch(self, batch: list[JsonValue], turn: Turn) -> Effects | None:
         """Batches left the protocol with 2025-06-18: they pass where they hold nothing to look at."""
         parts = list(messages(batch))
+        ours = [part for part in parts if isinstance(part, dict) and self._elicitation.is_answer(part)]
+        if not ours:
+            return self._plain_batch(batch, parts)
+        for answer in ours:
+            self._elicitation.take(answer, turn)
+        others = [part for part in parts if not any(part is one for one in ours)]
+        if others:
+            rest = self._plain_batch(others, others)
+            turn.effects.to_host += rest.to_host
+            turn.effects.to_server += rest.to_server
+            turn.effects.log += rest.log
+        return turn.effects
+
+    def _plain_batch(self, batch: list[JsonValue], parts: list[JsonValue]) -> Effects:
         if any(why_unjudged(part, self._bare) for part in parts):
             return batch_refused(parts)
         return self._respelled(batch)

@@ -8,6 +8,7 @@ from toolnotary_verifier.definition import NAME_MEMBER, Definition, Kind
 from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.gate.decisions import judged, traced_of
 from toolnotary_verifier.gate.effects import Effects
+from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.snapshot import Snapshot
 from toolnotary_verifier.gate.view import Record, View
@@ -21,8 +22,17 @@ Judge = Callable[[Surface], Judgement]
 class Judging:
     """The judge of a connection, and what it said last."""
 
-    def __init__(self, judge: Judge, report: Report, *, every_call: bool = False, limits: Limits) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        report: Report,
+        elicitation: Elicitation,
+        *,
+        every_call: bool = False,
+        limits: Limits,
+    ) -> None:
         self._judge = judge
+        self._elicitation = elicitation
         self._every_call = every_call
         self._report = report
         self._limits = limits
@@ -62,6 +72,7 @@ class Judging:
                 changed.append(kind)
         effects.decisions += judged(judgement, before, protocol=view.protocol)
         self._report.judged(judgement, effects)
+        self._elicitation.judged(view, surface, judgement)
         return changed
 
     def repin(self, judge: Judge, views: list[View], effects: Effects) -> list[tuple[View, Kind]]:

@@ -41,7 +41,7 @@ class Report:
 
     def judged(self, judgement: Judgement, effects: Effects) -> None:
         """Tell a judgement, if it is news."""
-        self._remedy = self._remedy_for(judgement)
+        self._remedy = self.remedy_for(judgement)
         if self._is_quiet and judgement.outcome is Outcome.VERIFIED and not judgement.changes:
             return  # nobody was told of anything else
         if not self._is_news(f"{judgement.outcome} {judgement.change_set} {len(judgement.verdicts)}"):
@@ -63,7 +63,8 @@ class Report:
         elif passing:
             effects.note("verified", f"verified{seen}: {passing} definitions are as pinned")
 
-    def _remedy_for(self, judgement: Judgement) -> str:
+    def remedy_for(self, judgement: Judgement) -> str:
+        """What a person can do about what was judged."""
         reasons = {verdict.reason for verdict in judgement.objections}
         if Reason.PENDING in reasons:
             return "the registry is being asked"

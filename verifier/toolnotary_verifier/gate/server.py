@@ -14,6 +14,7 @@ from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.about import Presented
 from toolnotary_verifier.gate.effects import Effects, Turn
+from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
 from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
@@ -43,7 +44,16 @@ class ServerSide:
         is_closed: whether nothing passes any more.
     """
 
-    def __init__(self, verification: Verification, views: Views, *, server: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        verification: Verification,
+        views: Views,
+        elicitation: Elicitation,
+        *,
+        server: str,
+        limits: Limits,
+    ) -> None:
+        self._elicitation = elicitation
         self._server = server
         self._told = ""
         self._verification = verification
@@ -58,6 +68,8 @@ class ServerSide:
         """Whether a frame holds nothing to look at, as most do; costs little, and changes nothing."""
         waiting = self._waiting
         if waiting.held or waiting.awaiting or self.is_closed:
+            return False
+        if self._elicitation.ids and self._elicitation.mentions(line):
             return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
@@ -111,6 +123,11 @@ class ServerSide:
         if not _is_jsonrpc(message):
             effects.note("noise", _shown(line))
             return None
+        if self._elicitation.is_ours(message.get("id")) or self._cancels_ours(message):
+            effects.note(
+                "message-withheld", "a message of the server was withheld: it names a question of ours"
+            )
+            return None
         place = self._place(message.get("id"), effects) if "method" not in message else None
         view = None if place is None else verification.waiting.awaiting.get(place)
         members = definition_members(message)
@@ -126,6 +143,10 @@ class ServerSide:
         if "method" in message and message["method"] in CHANGED:
             return self._changed(message, line, turn)
         return message
+
+    def _cancels_ours(self, message: JsonObject) -> bool:
+        params = message.get("params")
+        return isinstance(params, dict) and self._elicitation.is_ours(params.get("requestId"))
 
     def _withhold(self, message: JsonObject, why: str, effects: Effects) -> None:
         """Keep a message back; whoever waits for it as an answer gets an error."""

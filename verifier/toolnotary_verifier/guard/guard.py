@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.gate import Commands, Gate, Judge, Report, Streams
+from toolnotary_verifier.gate import Commands, Gate, Invitation, Judge, Matter, Report, Streams
 from toolnotary_verifier.guard import telemetry
+from toolnotary_verifier.guard.announcing import Announcing
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
@@ -120,6 +121,18 @@ class Guard:
         self._asking: LookUp | None = None
         if name is not None and not settings.offline and _may_be_offered(project, name, pins):
             self._asking = self._registry(settings, name, launch)
+        self._announcing: Announcing | None = None
+        if name is not None:  # else there is no name under which a person could decide anything
+            self._announcing = Announcing(
+                name,
+                launch,
+                in_force=self._in_force,
+                reopen=settings.open,
+                log=self.log,
+                trail=lambda: self._trail or self.trail(),
+                offered=lambda: () if self._asking is None else self._asking.offered,
+                refuse_secrets=self._refuse_secrets,
+            )
         self.look_up: Callable[..., Iterator[Judge]] | None = (
             None if self._asking is None else self._asking.judges
         )
@@ -209,8 +222,13 @@ class Guard:
             url=told_url(url),
         )
 
-    def gate(self, streams: Streams = Streams.ONE) -> Gate:
-        """A gate for a connection that was just opened, or for hosts that share streams so."""
+    def gate(self, streams: Streams = Streams.ONE, *, asks: bool = False) -> Gate:
+        """A gate for a connection that was just opened, or for hosts that share streams so.
+
+        Args:
+            streams: how they are shared.
+            asks: whether the shell brings `Effects.matters` to `attend`.
+        """
         judge = self._asking.judge() if self._asking else self._judge
         return Gate(
             judge,
@@ -219,6 +237,7 @@ class Guard:
             streams=streams,
             report=self._report,
             every_call=self._audit.every_call or telemetry.is_wanted(),
+            asks=asks and self._announcing is not None and self._in_force.policy.elicitation.enabled,
             limits=self.limits,
         )
 
@@ -241,6 +260,18 @@ class Guard:
     def record(self) -> None:
         """Record, if it is news, what the gates saw; to be called after they had something to say."""
         self._recorder.record()
+
+    def attend(self, matter: Matter) -> Invitation | None:
+        """Do what a gate wants of a person (`Effects.matters`); gives leave to ask, for `Gate.elicit`.
+
+        It writes files: never call it where frames are relayed.
+        """
+        return None if self._announcing is None else self._announcing.attend(matter)
+
+    def close(self) -> None:
+        """It is over: what no host answered may be asked elsewhere."""
+        if self._announcing is not None:
+            self._announcing.close()
 
     def refresh(self) -> bool:
         """Look whether the files changed; True if every gate is to judge anew (`Gate.rejudge`)."""
@@ -289,6 +320,11 @@ class Guard:
         from toolnotary_verifier.guard.keeping import keep
 
         keep(self.server, self._launch, self._source, surface, judgement, log=self.log)
+
+    def _refuse_secrets(self, surface: Surface) -> None:
+        from toolnotary_verifier.capture.concealed import Concealed
+
+        Concealed.of(self._source()).refuse_in(surface)
 
     def _refuse_other(self, pins: Pins, refused: str) -> None:
         """Refuse what is not the server that is pinned under the name.

@@ -88,6 +88,11 @@ class LookUp:
         self._is_retrying = False
         self._shown: Surface | None = None
 
+    @property
+    def offered(self) -> "tuple[Signed, ...]":
+        """The signed versions that the registry offers, as far as they count and are known by now."""
+        return self._offered
+
     def judge(self) -> "Judge":
         """A judge by what is known now, which asks for a look-up where that may change its mind.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.gate import Decision, Effects
+from toolnotary_verifier.gate import Decision, Effects, Event, Said
 from toolnotary_verifier.guard import telemetry
 from toolnotary_verifier.verdict import Reason, Verdict
 
@@ -119,6 +119,8 @@ class Trail:
                 counts={reason.value: count for reason, count in judgement.counts.items()},
                 by="policy" if judgement.changes else "pin",
             )
+        if decision.event is Event.ANSWERED and Said(decision.reason).is_by_a_person:
+            return line._replace(by="user")
         return line
 
     def event(self, event: str, **members: str | None) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier import process
 from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.gate import Effects, Gate, Judge, Side
+from toolnotary_verifier.gate import Effects, Gate, Invitation, Judge, Matter, Side
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.process import Process
 from toolnotary_verifier.shells.ending import Ending
@@ -57,6 +57,7 @@ class Proxy:
         decided: Callable[[Effects], bool] = lambda _effects: True,
         look_up: Callable[[], Iterator[Judge]] | None = None,
         changes: Callable[[], Iterator[None]] | None = None,
+        attend: Callable[[Matter], Invitation | None] | None = None,
         lifeline: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
@@ -75,6 +76,8 @@ class Proxy:
                 gives the judges that decide from then on, one after the other.
             changes: called in a thread of its own from the start; whenever it gives something, what the judge
                 goes by has changed, and everything is judged again.
+            attend: called in a thread of its own with each of `Effects.matters`; what it gives is leave to
+                ask the host.
             lifeline: a descriptor on which a read ends once the process that watches us has ended.
             limits: bounds on lines.
         """
@@ -86,6 +89,7 @@ class Proxy:
         self._decided = decided
         self._look_up = look_up
         self._changes = changes
+        self._attend = attend
         self._lifeline = lifeline
         self._limits = limits
         self._lock = threading.Lock()
@@ -197,6 +201,8 @@ class Proxy:
             self._ending.tell("failed", GATE_FAILED)
         if effects.look_up and self._look_up is not None:
             self._thread(self._judge_anew, "look-up")
+        for matter in effects.matters:
+            self._thread(partial(self._attend_to, matter), "elicitation")
         self._wakes.put(None)
 
     def _keep_time(self) -> None:
@@ -223,6 +229,11 @@ class Proxy:
     def _judge_again(self) -> None:
         for _ in self._changes() if self._changes is not None else ():
             self._judged(self._gate.rejudge)
+
+    def _attend_to(self, matter: Matter) -> None:
+        invitation = None if self._attend is None else self._attend(matter)
+        if invitation is not None:
+            self._judged(lambda: self._gate.elicit(invitation, time.monotonic()))
 
     def _judged(self, judging: Callable[[], Effects]) -> None:
         with self._lock:
