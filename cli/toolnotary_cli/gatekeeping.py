@@ -74,7 +74,8 @@ def keep(
         named = _servers(config or Path())
     servers = {}
     for path, server, source, at in named:
-        guard = Guard.of_url(source.url, settings._replace(server=server), log=Log)
+        own = settings._replace(server=server)
+        guard = Guard.of_url(source.url, own, log=Log, headers=source.headers)
         servers[path] = Guarded(guard, source, at)
 
     def announce(url: str) -> None:

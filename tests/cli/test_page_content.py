@@ -149,6 +149,25 @@ def test_five_thousand_tools_are_all_there_the_riskiest_first() -> None:
         assert any(f"Does {number}<ins>" in page for page in found)
 
 
+@pytest.mark.parametrize(
+    ("before", "hidden"), [("", "\u200b"), ("\u200b", "\u200b\u200b"), ("", "\x07"), ("", "\u202e")]
+)
+def test_what_brings_characters_that_cannot_be_seen_is_told_first(before: str, hidden: str) -> None:
+    old = [tool("a", "One."), tool("b", f"Two.{before}"), tool("c", "Three.")]
+    new = [tool("a", "One more."), tool("b", f"Two.{hidden}"), tool("c", "Three more."), tool("d", "Four.")]
+    names = re.findall(r"<h2><code>tool (\w)</code>", pages(question(old, new))[0])
+    assert names == ["b", "a", "c", "d"]
+
+
+def test_without_the_extra_the_whole_definitions_are_shown_and_that_is_told() -> None:
+    asked = question([tool("find", "Find.")], [tool("find", "Find it."), tool("lose", "Lose it.")])
+    text = "".join(
+        visible_text(page) for page in pages(asked._replace(changes=asked.changes._replace(review=None)))
+    )
+    for told in ("Find it.", "Lose it.", "pip install 'toolnotary[review]'"):
+        assert told in text
+
+
 def test_nothing_is_accepted_before_all_of_it_was_opened() -> None:
     board = Board()
     board.put(Shown("sha256:1", "Title", "Lead", [Markup("")] * 3, "Accept", "Decline", "late"))

@@ -280,6 +280,50 @@ def test_a_revoked_pin_lets_nothing_pass_within_two_seconds(home: Path) -> None:
             assert gate.ask("tools/call", {"name": "add", "arguments": {}})["result"]["isError"]
 
 
+def test_what_only_the_host_can_be_shown_is_reviewed_as_it_was_shown(home: Path) -> None:
+    """Behind a token that the host alone has: nobody else can look, and a person decides all the same."""
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script |= {"token": "right", "tools": [http_server.TOOLS[0], *http_server.POISONED]}
+        with gateway(home, "--upstream", server.url) as gate:
+            shown = gate.ask("tools/list", authorization="Bearer right")["result"]["tools"]
+            assert [tool["name"] for tool in shown] == ["add"]
+            deadline = time.monotonic() + 30  # it is kept beside the connection
+            while not list((home / "home" / "seen").rglob("*.json")):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            asked = len(server.requests)
+            live = at_terminal(["approve", "acme"], directory=home)
+            assert "unauthorized" in live.shown
+            session = at_terminal(["approve", "acme", "--seen"], ("[yes/no]", "yes\n"), directory=home)
+            assert session.code == 0, session.shown
+            assert f"on a guarded connection, started as {server.url}" in session.shown
+            assert len(server.requests) == asked + 1, "the server was asked by the first of them alone"
+            for _ in range(600):
+                shown = gate.ask("tools/list", authorization="Bearer right")["result"]["tools"]
+                if len(shown) > 1:
+                    break
+                time.sleep(0.05)
+            assert [tool["name"] for tool in shown] == ["add", "echo"]
+
+
+def test_what_repeats_a_header_of_the_gateway_is_not_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "Bearer s3cret-s3cret")
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["tools"] = [{**http_server.TOOLS[0], "description": "Say s3cret-s3cret."}]
+        with gateway(home, "--upstream", server.url, "--header", "Authorization=KEY") as gate:
+            assert gate.ask("tools/list")["result"]["tools"] == []
+            for _ in range(600):
+                if "secret-in-surface" in gate.told:
+                    break
+                time.sleep(0.05)
+            assert "secret-in-surface" in gate.told
+        assert list((home / "home").rglob("seen/*/*.json")) == []
+
+
 def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> None:
     with http_server.serve() as server:
         pin(server.url, home)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
 from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
@@ -192,9 +193,17 @@ class Guard:
         settings: Settings,
         *,
         log: Callable[[str], Notes],
+        headers: Mapping[str, str] = MappingProxyType({}),
         inspection: Inspection = Inspection.WIRE,
     ) -> Self:
         """The guard of a server that is still to be reached, told by origin and path of its URL.
+
+        Args:
+            url: where it is.
+            settings: what the person said.
+            log: makes the log of a server by its name.
+            headers: what is sent to it with every request; nothing that repeats a value of them is kept.
+            inspection: what of its messages the shell sees.
 
         Raises:
             InvalidInput: `launch-url`, or a file that is not valid.
@@ -208,7 +217,7 @@ class Guard:
         def source() -> "Source":
             from toolnotary_verifier.capture.source import UrlSource
 
-            return UrlSource(url=url)
+            return UrlSource(url=url, headers=headers)
 
         return cls(
             settings,
