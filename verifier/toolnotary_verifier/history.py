@@ -161,7 +161,7 @@ class History:
         """All that was decided about a server, looks left out: equal to another one while nothing was."""
         held = (
             {place: frozenset(items) for place, items in table.items() if place[0] == server and items}
-            for table in (self.pins, self.taken_back, self.manifests)
+            for table in (self.pins, self.taken_back, self.manifests, self.overrides)
         )
         said = (frozenset(table.get(server, ())) for table in (self.refused, self.withdrawn))
         keys = dict(self.keys.get(server, {}))
