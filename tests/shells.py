@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from conftest import ROOT
 from pinned_servers import YES
 from terminal import at_terminal
 
@@ -49,17 +50,13 @@ def pin(home: Path, *source: str) -> None:
 
 
 @contextlib.contextmanager
-def gateway(url: str, home: Path, options: Sequence[str] = ()) -> Iterator[Front]:
-    """`toolnotary gateway` before a server."""
-    words = ["gateway", "--port", "0", "--upstream", url, "--server", SERVER, *options]
-    argv = [sys.executable, "-m", "toolnotary_cli", *words]
-    environment = {**os.environ, "TOOLNOTARY_HOME": str(home)}
+def _running(argv: Sequence[str], home: Path) -> Iterator[Front]:
     errors = home / "errors.log"
     with errors.open("wb") as stream:
         process = subprocess.Popen(
             argv,
             cwd=home,
-            env=environment,
+            env={**os.environ, "TOOLNOTARY_HOME": str(home)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stream,
@@ -69,6 +66,18 @@ def gateway(url: str, home: Path, options: Sequence[str] = ()) -> Iterator[Front
     finally:
         process.terminate()
         process.wait(DEADLINE)
+
+
+def gateway(url: str, home: Path) -> AbstractContextManager[Front]:
+    """`toolnotary gateway` before a server."""
+    words = ["gateway", "--port", "0", "--upstream", url, "--server", SERVER]
+    return _running([sys.executable, "-m", "toolnotary_cli", *words], home)
+
+
+def embedded(library: str) -> Shell:
+    """A program that embeds the transport for this library."""
+    program = str(ROOT / "tests" / "clients" / "relay.py")
+    return lambda url, home: _running([sys.executable, program, library, url, SERVER], home)
 
 
 def _announced(process: "subprocess.Popen[bytes]", errors: Path) -> str:
@@ -82,4 +91,4 @@ def _announced(process: "subprocess.Popen[bytes]", errors: Path) -> str:
 
 
 # By the name that a test shows.
-SHELLS: dict[str, Shell] = {"gateway": gateway}
+SHELLS: dict[str, Shell] = {"gateway": gateway, "httpx2": embedded("httpx2")}
