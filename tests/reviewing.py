@@ -57,47 +57,16 @@ class Reader(HTMLParser):
         self.tags.append(f"!{decl}")
 
 
-class Page:
-    """A command that asks on a page, from its start to its end; used in a `with` block."""
+class Visitor:
+    """Whoever sends requests to a page whose URL they know."""
 
-    def __init__(self, *arguments: str, directory: Path) -> None:
-        """Start `toolnotary ARGUMENTS` without a terminal, and wait until it told the URL.
-
-        Args:
-            arguments: the command line, `--page` and what goes with it included.
-            directory: where it runs.
-        """
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "toolnotary_cli", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=directory,
-            start_new_session=True,
-        )
-        self._told: list[str] = []
-        self._url: str | None = None
-        self._has_url = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._told.append(line)
-            found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
-            if found:
-                self._url = found[0]
-                self._has_url.set()
-        self._has_url.set()
+    def __init__(self, url: str) -> None:
+        self._known = url
 
     @property
     def url(self) -> str:
         """Where the page is."""
-        assert self._has_url.wait(_PATIENCE)
-        assert self._url is not None, "".join(self._told)
-        return self._url
+        return self._known
 
     @property
     def port(self) -> int:
@@ -154,6 +123,49 @@ class Page:
         while (answer := self.open()).text.count('http-equiv="refresh"'):
             time.sleep(0.05)
         return answer
+
+
+class Page(Visitor):
+    """A command that asks on a page, from its start to its end; used in a `with` block."""
+
+    def __init__(self, *arguments: str, directory: Path) -> None:
+        """Start `toolnotary ARGUMENTS` without a terminal, and wait until it told the URL.
+
+        Args:
+            arguments: the command line, `--page` and what goes with it included.
+            directory: where it runs.
+        """
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "toolnotary_cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=directory,
+            start_new_session=True,
+        )
+        self._told: list[str] = []
+        self._url: str | None = None
+        self._has_url = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._told.append(line)
+            found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
+            if found:
+                self._url = found[0]
+                self._has_url.set()
+        self._has_url.set()
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        assert self._has_url.wait(_PATIENCE)
+        assert self._url is not None, "".join(self._told)
+        return self._url
 
     def end(self) -> tuple[int, str, str]:
         """Wait for the end of the command: exit code, standard output, standard error."""

@@ -100,6 +100,25 @@ def test_a_no_at_the_terminal_is_told_on_the_page_and_by_explain(bench: Bench) -
     assert "declined" in bench.run("explain", "files")[1]
 
 
+def test_a_change_that_was_declined_stays_withheld_from_every_host_and_is_asked_about_by_nothing(
+    bench: Bench,
+) -> None:
+    """Two hosts, one decision: nothing asks again unless a person does, and the pins are as they were."""
+    assert "withheld tool find" in bench.hosted(calls="find")
+    with asked(bench, "--seen") as page:
+        page.press("no")
+        page.settle()
+        assert page.end()[0] == 1
+    before = (bench.folder / "toolnotary.lock").read_bytes()
+    for _ in range(2):
+        read = bench.hosted(calls="find")
+        assert "Blocked by toolnotary: tool find" in read.splitlines()[0]
+        assert "--page" not in read.splitlines()[0]
+        assert "review it" not in read
+    assert "declined" in bench.run("explain", "files", "find")[1]
+    assert (bench.folder / "toolnotary.lock").read_bytes() == before
+
+
 def test_what_moved_since_it_was_shown_is_not_accepted_and_the_page_says_so(bench: Bench) -> None:
     with asked(bench, "--start") as page:
         page.open()
