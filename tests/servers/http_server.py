@@ -11,6 +11,9 @@ A script is a set of keyword options; every one is optional.
     answer          "json" (default) | "sse": how requests are answered
     sessions        true: initialize gives a session id, and later requests must carry it
     token           a bearer token without which everything is answered with 401
+    challenge       the WWW-Authenticate of that answer
+    calls           true: a call is answered with a text; else no call is known
+    later           what is shown from the first call on, in place of `tools`, and asks for a new token
     tls             (certificate file, key file)
     move            one hostile or odd behaviour, for tools/list unless its name says otherwise:
 
@@ -163,7 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
         move = self.script.get("move", "")
         self.close_connection = True
         if self.script.get("token") and headers.get("authorization") != f"Bearer {self.script['token']}":
-            self.reply(401, b'{"error":"no token"}')
+            challenge = self.script.get("challenge")
+            self.reply(401, b'{"error":"no token"}', **({"WWW_Authenticate": challenge} if challenge else {}))
         elif move in _ALWAYS or (move == "redirect-home" and self.path == "/mcp"):
             self.always(move)
         elif message is None:
@@ -208,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif method == "tools/list" and move in _MOVES:
             _MOVES[move](self, answer)
         elif self.script.get("answer") == "sse":
-            self.events(answer)
+            self.events(answer, **self.session(method, move))
         else:
             self.reply(200, json.dumps(answer).encode(), **self.session(method, move))
 
@@ -232,6 +236,10 @@ class _Handler(BaseHTTPRequestHandler):
             return {"result": {**offer, "protocolVersion": version, "serverInfo": info}}
         if method == "tools/list":
             return {"result": {**stamp, "tools": self.script.get("tools", TOOLS)}}
+        if method == "tools/call" and self.script.get("calls"):
+            if "later" in self.script:
+                self.script.update(tools=self.script.pop("later"), token="none that was given")
+            return {"result": {**stamp, "content": [{"type": "text", "text": "called"}]}}
         return {"error": {"code": -32601, "message": "method not found"}}
 
     def negative_chunk(self, status: int, kind: str) -> None:
@@ -248,13 +256,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def open_stream(self) -> None:
+    def open_stream(self, **headers: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.end_headers()
 
-    def events(self, *messages: Any) -> None:
-        self.open_stream()
+    def events(self, *messages: Any, **headers: str) -> None:
+        self.open_stream(**headers)
         for message in messages:
             self.wfile.write(b"event: message\r\ndata: " + json.dumps(message).encode() + b"\r\n\r\n")
 
