@@ -4,8 +4,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from toolnotary_cli import compared
 from toolnotary_cli.explanation import Definitions, Explanation, Pinned
-from toolnotary_cli.wording import called
+from toolnotary_cli.wording import called, override_document, override_line
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import escape, visible
@@ -81,9 +82,13 @@ def _entry(entry: Pinned, decide: str) -> JsonObject:
                 "objection": None
                 if one.objection is None
                 else {"reason": one.objection.reason.value, "live": one.objection.live},
+                "comparison": None
+                if one.sides is None
+                else compared.document(one.sides, None if one.objection is None else one.objection.reason),
             }
             for one in entry.definitions
         ],
+        "overrides": [{**override_document(one)} for one in entry.overrides],
         "commands": {"difference": entry.difference, "decide": decide if entry.is_approvable else None}
         if entry.objected
         else None,
@@ -115,6 +120,8 @@ def lines(explanation: Explanation) -> Iterator[str]:
         yield f"  launch: {entry.launch}"
         if entry.blocked:
             yield f"  held back: {escape(entry.blocked, limit=600)}"
+        for override in entry.overrides:
+            yield f"  OVERRIDE: {override_line(override)}"
         yield from _last_look(entry)
         yield from _names(entry, explanation.asked)
         if entry.objected:
@@ -181,6 +188,9 @@ def _names(entry: Pinned, asked: str | None) -> Iterator[str]:
     for one in entry.definitions:
         is_unlisted = look is not None and look.unlisted is one.kind
         yield from _definition(one, single=asked is not None, is_unlisted=is_unlisted)
+        if one.sides is not None:
+            reason = None if one.objection is None else one.objection.reason
+            yield from compared.lines(one.sides, reason, live_by=entry.difference)
     if look is None:
         return
     if look.why:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from toolnotary_cli import places
 from toolnotary_cli.looking import entry_launch, entry_source, launch_needed
+from toolnotary_cli.sides import Comparer, Sides
 from toolnotary_cli.source import Command
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import Digest
@@ -21,11 +22,12 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.lockfile import Entry, SignedEntry
 from toolnotary_verifier.looks import Look, Objection
 from toolnotary_verifier.objects import Objects
+from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Key, Pins
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.shellwords import command, is_typeable
-from toolnotary_verifier.verdict import may_be_approved
+from toolnotary_verifier.verdict import Outcome, may_be_approved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,7 @@ class Definitions:
         digests: of what is pinned under the name, or was until it was withdrawn; sorted.
         objection: why it did not pass at the last look under what is pinned now; None where it passed, or
             where no such look named it.
+        sides: both sides of it, for a name that was asked about; None otherwise.
     """
 
     kind: Kind
@@ -46,6 +49,7 @@ class Definitions:
     standing: str
     digests: tuple[Digest, ...] = ()
     objection: Objection | None = None
+    sides: Sides | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,7 @@ class Pinned:
         look: the last recorded look at it, None where there was none.
         is_current: whether that look was under what is pinned now.
         is_declined: whether the user said no to what it saw.
+        overrides: what passes by break-glass.
         difference: the command that shows what the server shows instead of what is pinned.
     """
 
@@ -70,6 +75,7 @@ class Pinned:
     look: Look | None
     is_current: bool
     is_declined: bool
+    overrides: tuple[Override, ...]
     difference: str
 
     @property
@@ -173,15 +179,18 @@ def _pinned(project: Project, entry: Entry, name: str | None, options: Sequence[
     look = project.state.history.looks.get(entry.place)
     is_current = look is not None and is_loaded and look.pinned == pins.digest()
     objections = look.objections if look is not None and is_current else ()
+    was_seen = is_current and look is not None and look.outcome is not Outcome.NOT_INSPECTED
+    comparer = None if name is None else Comparer(project, entry, pins, was_seen=was_seen)
     taken_back = project.state.history.taken_back.get(entry.place, ())
     return Pinned(
         launch=launch.display,
         about=_about(entry),
         blocked=blocked,
-        definitions=tuple(_definitions(pins, taken_back, name, objections, blocked=bool(blocked))),
+        definitions=tuple(_definitions(pins, taken_back, name, objections, comparer, blocked=bool(blocked))),
         look=look,
         is_current=is_current,
         is_declined=look is not None and project.state.declined(entry.server, look.change_set),
+        overrides=pins.overrides,
         difference=_difference(project, entry, options),
     )
 
@@ -198,6 +207,7 @@ def _definitions(
     taken_back: Iterable[tuple[Kind, str, Digest]],
     name: str | None,
     objections: Sequence[Objection],
+    comparer: Comparer | None,
     *,
     blocked: bool,
 ) -> Iterator[Definitions]:
@@ -219,12 +229,15 @@ def _definitions(
         standing = _standing(key, pins, held, unaccepted)
         if standing == "unpinned" and key in lost:
             standing = "withdrawn"
+        digests = tuple(sorted(held.get(key) or unaccepted.get(key) or lost.get(key) or ()))
+        objection = seen.get(key)
         yield Definitions(
             kind=key[0],
             name=key[1],
             standing="blocked" if blocked and standing in ("pinned", "unpinned") else standing,
-            digests=tuple(sorted(held.get(key) or unaccepted.get(key) or lost.get(key) or ())),
-            objection=seen.get(key),
+            digests=digests,
+            objection=objection,
+            sides=None if comparer is None else comparer.sides(key, digests, objection),
         )
 
 

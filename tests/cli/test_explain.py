@@ -202,7 +202,7 @@ def test_a_look_at_a_server_that_is_pinned_elsewhere_is_told(home: Path, capsys:
 
 
 def test_every_reason_that_can_withhold_a_definition_is_explained() -> None:
-    about = {Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED}
+    about = {Reason.SERVER_INFO_CHANGED, Reason.CAPABILITIES_CHANGED, Reason.OVERRIDE}  # withhold none
     assert set(Reason) - set(REASONS) == {Reason.VERIFIED, Reason.EQUIVALENT, *about}
 
 

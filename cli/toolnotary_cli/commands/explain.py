@@ -29,6 +29,10 @@ def command(
     shows the difference, and which decides. It reads the lockfile, the policy and what was recorded; nothing
     is written, started or asked. Where the lockfile that is found does not name SERVER, the personal one is
     looked at, since that is what `run` uses.
+
+    With TOOL, both sides of it are shown as far as they are at hand: the pinned definition and the one that
+    was shown, what differs word by word, who signed or accepted it and when, and what would let it pass.
+    These are words of the server, escaped; no refusal tells a model to ask for them.
     """
     from toolnotary_cli import places
     from toolnotary_cli.explained import document, lines
