@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.surface import Surface
-from toolnotary_verifier.verdict import Judgement, Verdict
+from toolnotary_verifier.verdict import Inspection, Judgement, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,8 +66,15 @@ class Question(NamedTuple):
     @property
     def seen_on(self) -> str:
         """When and by which launch it was seen, in a line; empty where it was looked at just now."""
-        seen = self.seen
-        return "" if seen is None else f"seen {seen.at} on a guarded connection, started as {seen.line}"
+        if self.seen is None:
+            return ""
+        return f"seen {self.seen.at} {self.where_seen}, started as {self.seen.line}"
+
+    @property
+    def where_seen(self) -> str:
+        """What kind of connection that was."""
+        is_parsed = self.seen is not None and self.seen.inspection is Inspection.PARSED
+        return "on a guarded connection" + (" (parsed: repeated keys are not noticed)" if is_parsed else "")
 
 
 def changes_of(surface: Surface, judgement: Judgement, pins: "Pins") -> Changes:

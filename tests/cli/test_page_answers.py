@@ -192,7 +192,9 @@ def test_what_goes_wrong_after_a_question_is_told_on_the_page(bench: Bench) -> N
     bench.shows(FIND, LOSE)
     with asked(bench) as page:
         page.press("yes")
-        assert "files shows what is pinned" in page.settle().text
+        told = page.settle().text
+        assert "Nothing was accepted" in told
+        assert "files shows what is pinned" in told
         assert page.end()[0] == 1
 
 

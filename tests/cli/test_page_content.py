@@ -22,6 +22,7 @@ from toolnotary_verifier.pins import KnownProfile, PinnedDefinition, Pins
 from toolnotary_verifier.policy import Policy
 from toolnotary_verifier.sightings import Sighting
 from toolnotary_verifier.surface import Surface, assemble
+from toolnotary_verifier.verdict import Inspection
 
 Json = Any
 OURS = {
@@ -226,6 +227,9 @@ def test_all_that_the_terminal_tells_is_on_the_page() -> None:
         seen=seen,
     )
     text = "".join(visible_text(page) for page in pages(asked))
+    parsed = asked._replace(seen=seen._replace(inspection=Inspection.PARSED))
+    assert "repeated keys are not noticed" in "".join(visible_text(page) for page in pages(parsed))
+    assert "repeated keys" not in text
     for told in (
         "npx files", "2026-01-02T03:04:05Z", "--seen", "1.2.3, sequence 4", "a note of ours",
         "a no before", "tool gone", "missing", "tool came", "added", "tool find", "changed", asked.change_set,

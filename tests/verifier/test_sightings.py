@@ -20,6 +20,7 @@ from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
 from toolnotary_verifier.sightings import MOST, Sighting, Sightings
 from toolnotary_verifier.surface import Surface, assemble
+from toolnotary_verifier.verdict import Inspection
 
 Json = Any
 LAUNCH, OTHER = Digest.of(b"launch"), Digest.of(b"another launch")
@@ -32,6 +33,14 @@ def seen(surface: Surface, *, launch: Digest = LAUNCH, at: str = "", server: str
 
 def change_set(surface: Surface) -> Digest:
     return decide("files", surface, Pins(), policy=Policy()).change_set
+
+
+def test_what_kind_of_connection_it_was_is_kept_with_it(tmp_path: Path) -> None:
+    folder = Sightings(tmp_path)
+    folder.keep(seen(listing(TOOL))._replace(inspection=Inspection.PARSED))
+    read = folder.last("files", LAUNCH)
+    assert read is not None
+    assert read.inspection is Inspection.PARSED
 
 
 def listing(*tools: Json) -> Surface:
@@ -140,12 +149,13 @@ def moved(raw: bytes) -> bytes:
         moved,
         replaced(b"seen/v1", b"seen/v2"),
         replaced(b'"at":"2026', b'"at":2026,"x":"'),
+        replaced(b'"inspection":"wire"', b'"inspection":"none"'),
         lambda raw: raw[:-1],
         lambda _raw: b"",
         lambda raw: raw.partition(b"\n")[0],
         lambda raw: raw + b" " * (DEFAULT_LIMITS.listing_bytes + (64 << 10)),
     ],
-    ids=["text", "launch", "schema", "time", "cut", "empty", "head-alone", "huge"],
+    ids=["text", "launch", "schema", "time", "inspection", "cut", "empty", "head-alone", "huge"],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path: Path, change: Json) -> None:
     folder = Sightings(tmp_path)

@@ -28,12 +28,13 @@ from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.links import opened
 from toolnotary_verifier.shape import array, members, text
 from toolnotary_verifier.surface import Fault, Surface, assemble
+from toolnotary_verifier.verdict import Inspection
 
 SCHEMA: Final = "https://toolnotary.dev/seen/v1"
 CODE: Final = "seen-corrupt"
 MOST: Final = 4  # of one server; the newest stay
 _HEAD_BYTES: Final = 64 << 10
-_HEAD: Final = ("schema", "server", "launch", "line", "at", "changeSet")
+_HEAD: Final = ("schema", "server", "launch", "line", "at", "changeSet", "inspection")
 _BODY: Final = ("capabilities", "definitions", "faults", "inspected", "protocolVersion", "serverInfo")
 _DELETE: Final = "delete the file; nothing that counts is in it"
 
@@ -48,6 +49,7 @@ class Sighting(NamedTuple):
         at: when, in UTC.
         change_set: the change set as it was judged then.
         surface: what was seen.
+        inspection: what of the server's messages the connection looked at.
     """
 
     server: str
@@ -56,6 +58,7 @@ class Sighting(NamedTuple):
     at: str
     change_set: Digest
     surface: Surface
+    inspection: Inspection = Inspection.WIRE
 
 
 class Sightings:
@@ -99,6 +102,7 @@ class Sightings:
                 "line": sighting.line,
                 "at": at,
                 "changeSet": sighting.change_set,
+                "inspection": sighting.inspection.value,
             }
         )
         folder = self._of(sighting.server)
@@ -170,7 +174,8 @@ class Sightings:
             change_set = Digest.from_text(head["changeSet"])
         except InvalidInput as error:
             raise _corrupt(path, error.message) from None
-        return Sighting(head["server"], launch, head["line"], head["at"], change_set, surface)
+        inspection = Inspection(head["inspection"])
+        return Sighting(head["server"], launch, head["line"], head["at"], change_set, surface, inspection)
 
 
 def _address(launch: Digest, body: bytes) -> str:
@@ -189,6 +194,8 @@ def _head(path: Path, raw: bytes) -> JsonObject:
         raise _corrupt(path, error.message) from None
     if head["schema"] != SCHEMA:
         raise _corrupt(path, f"expected the schema {SCHEMA}")
+    if head["inspection"] not in list(Inspection):
+        raise _corrupt(path, "an inspection that this release does not know")
     return head
 
 

@@ -52,7 +52,7 @@ class Board:
         self._shown: Shown | None = None
         self._opened: set[int] = set()
         self._answer: bool | None = None
-        self._end = ""
+        self._end: tuple[str, str] | None = None
         self._is_end_seen = False
         self._is_visited = False
 
@@ -68,10 +68,10 @@ class Board:
             self._shown = None
             return self._answer
 
-    def conclude(self, text: str) -> None:
+    def conclude(self, title: str, text: str) -> None:
         """Show from now on what came of it."""
         with self._changed:
-            self._shown, self._end = None, text
+            self._shown, self._end = None, (title, text)
 
     def linger(self, seconds: float) -> bool:
         """Wait until somebody has seen what came of it, where somebody is there; whether somebody is."""
@@ -80,14 +80,15 @@ class Board:
                 self._changed.wait_for(lambda: self._is_end_seen, seconds)
             return self._is_visited
 
-    def open(self, number: int) -> tuple[Shown | None, frozenset[int], str]:
+    def open(self, number: int) -> tuple[Shown | None, frozenset[int], tuple[str, str] | None]:
         """What is to be shown on a sheet, which counts as opened.
 
         Args:
             number: which, from 1 on.
 
         Returns:
-            The question, None where none is open; the sheets of it that nobody opened; how it ended.
+            The question, None where none is open; the sheets of it that nobody opened; how it ended, once it
+            has: a title and a line.
         """
         with self._changed:
             self._is_visited = True
@@ -95,12 +96,12 @@ class Board:
                 return None, frozenset(), self._end
             if 0 < number <= len(self._shown.sheets):
                 self._opened.add(number)
-            return self._shown, self._unread(self._shown), ""
+            return self._shown, self._unread(self._shown), None
 
     def is_delivered(self) -> None:
         """Take note that a page went out; after the end it was the last that matters."""
         with self._changed:
-            self._is_end_seen = bool(self._end)
+            self._is_end_seen = self._end is not None
             self._changed.notify_all()
 
     def take(self, subject: str, *, agrees: bool) -> tuple[Taken, frozenset[int]]:

@@ -33,6 +33,7 @@ WAIT: Final = 600  # seconds, by default
 _LAST_PAGE: Final = 15.0
 _OTHER_TABS: Final = 1.0
 _SILENCE: Final = "no-answer"
+_NOTHING: Final = "Nothing was accepted"
 # A browser that is still starting after so many seconds was found, at least.
 _STARTING: Final = 3.0
 
@@ -62,9 +63,9 @@ class ReviewPage:
         if self._door is None:
             return
         if isinstance(error, ToolnotaryError):
-            self.concludes(f"{visible(error.message)}. {visible(error.remedy)}")
+            self._board.conclude(_NOTHING, f"{visible(error.message)}. {visible(error.remedy)}")
         elif error is not None:
-            self.concludes("The command ended, and nothing was accepted.")
+            self._board.conclude(_NOTHING, "The command ended.")
         is_told = error is None or (isinstance(error, ToolnotaryError) and error.code != _SILENCE)
         if is_told and self._board.linger(_LAST_PAGE):
             time.sleep(_OTHER_TABS)
@@ -109,7 +110,7 @@ class ReviewPage:
 
     def concludes(self, text: str) -> None:
         """As `Asker` says."""
-        self._board.conclude(text)
+        self._board.conclude("Done", text)
 
     def _ask(self, asked: Shown) -> bool:
         self._board.put(asked)

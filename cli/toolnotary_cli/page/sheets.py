@@ -93,7 +93,7 @@ def _facts(question: Question) -> Markup:
     ]
     if question.seen is not None:
         line = joined(
-            (f"{question.seen.at} on a guarded connection, started as ", element("code", question.seen.line))
+            (f"{question.seen.at} {question.where_seen}, started as ", element("code", question.seen.line))
         )
         rows.insert(2, ("Seen", line))
     for fact in question.signed:

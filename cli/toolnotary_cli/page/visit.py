@@ -102,8 +102,8 @@ class Visit(BaseHTTPRequestHandler):
             self._refuse(_UNKNOWN)
         elif shown is not None:
             self._send(200, question_page(shown, number, unread))
-        elif end:
-            self._send(200, told_page("Done", end, "You can close this page."))
+        elif end is not None:
+            self._send(200, told_page(*end, "You can close this page."))
             self.server.board.is_delivered()
         else:
             self._send(200, told_page("One moment", "This page goes on by itself.", refresh=1))

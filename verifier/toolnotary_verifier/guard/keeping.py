@@ -41,6 +41,7 @@ def keep(
     from toolnotary_verifier.capture.concealed import Concealed
 
     Concealed.of(source()).refuse_in(surface)
-    seen = Sighting(server, launch.digest, launch.display, "", judgement.change_set, surface)
+    place = (server, launch.digest, launch.display, "")
+    seen = Sighting(*place, judgement.change_set, surface, judgement.inspection)
     if not Sightings(seen_folder()).keep(seen):
         log.line("what the server shows is too large to be kept for a review")
