@@ -39,16 +39,21 @@ def needs(extra: str) -> Iterator[None]:
         raise _missing(extra) from None
 
 
+def is_installed(extra: str) -> bool:
+    """Whether an extra is installed; nothing is imported."""
+    from importlib.util import find_spec
+
+    return all(find_spec(module) is not None for module in _MODULES[extra])
+
+
 def ensure(*extras: str) -> None:
     """Check without importing anything that these extras are installed.
 
     Raises:
         ConfigurationError: `missing-extra`, naming the first that is not.
     """
-    from importlib.util import find_spec
-
     for extra in extras:
-        if any(find_spec(module) is None for module in _MODULES[extra]):
+        if not is_installed(extra):
             raise _missing(extra)
 
 

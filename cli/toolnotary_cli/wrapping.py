@@ -9,6 +9,7 @@ from toolnotary_cli import exits
 from toolnotary_cli.hosts import originals
 from toolnotary_cli.hosts.documents import Document, reread
 from toolnotary_cli.hosts.entries import Entry, entries
+from toolnotary_cli.hosts.located import Replacement
 from toolnotary_cli.hosts.masked import difference
 from toolnotary_cli.hosts.rewriting import Named, Outcome, unwrapped, wrapped
 from toolnotary_cli.hosts.starting import launch_of, start_folder
@@ -54,12 +55,13 @@ def naming(project: "Project") -> Callable[[Document, Entry], Named]:
     """The name for a server's pins: that under which its launch is pinned, else what the host calls it."""
 
     def named(document: Document, entry: Entry) -> Named:
-        launch = launch_of(entry, project, folder=start_folder(document, entry))
+        launch = launch_of(entry, project, folder=start_folder(document, entry), url=entry.url)
         found = project.server_of(launch)
         if found is not None:
             return Named(found)
         where = ("--lockfile", str(project.lockfile_path.absolute()))
-        lock = command("lock", None, "--server", entry.name, *where, behind="-- COMMAND")
+        behind = "-- COMMAND" if entry.url is None else "URL"
+        lock = command("lock", None, "--server", entry.name, *where, behind=behind)
         if project.lockfile.named(entry.name):
             told = (
                 f"another launch is pinned under this name, and run refuses this one; to pin it too: {lock}"
@@ -95,9 +97,10 @@ def to_unwrap(document: Document) -> Change:
         InvalidInput: `original-corrupt`.
     """
     stored = originals.find(document.target)
-    before = {} if stored is None else _by_place(document, stored.content)
+    was = None if stored is None else reread(document, stored.content)
+    before = {} if was is None else {entry.place: entry for entry in entries(was)}
     found = list(entries(document))
-    outcomes = tuple(unwrapped(entry, before.get(entry.place)) for entry in found)
+    outcomes = tuple(unwrapped(document, entry, before.get(entry.place), was) for entry in found)
     if stored is not None and originals.digest(document.raw) == stored.wrapped:
         told = "as it was before wrap, byte for byte"
         return Change(document, outcomes, stored.content, is_wrap=False, note=told)
@@ -107,10 +110,6 @@ def to_unwrap(document: Document) -> Change:
     why = "nothing is stored of what it was before" if stored is None else "it was changed after wrap"
     told = f"{why}: only what wrap put in was taken out"
     return Change(document, outcomes, document.edited(edits), is_wrap=False, note=told)
-
-
-def _by_place(document: Document, content: bytes) -> dict[tuple[str | int, ...], Entry]:
-    return {entry.place: entry for entry in entries(reread(document, content))}
 
 
 def write(change: Change) -> None:
@@ -141,13 +140,15 @@ def diff_lines(change: Change) -> list[str]:
 
 
 def _added(outcome: Outcome) -> Iterator[str]:
-    """The words that are ours: those before the server's own command."""
+    """The words that are ours: those before the server's own command, or all that lead to its URL."""
     edit = outcome.edit
-    if edit is None or "--" not in edit.insert:
-        return
-    yield from edit.insert[: list(edit.insert).index("--") + 1]
-    if edit.command is not None:
-        yield edit.command
+    if isinstance(edit, Replacement):
+        for one in edit.value.values() if outcome.state == "wrapped" else ():
+            yield from one if isinstance(one, list) else ()
+    elif edit is not None and "--" in edit.insert:
+        yield from edit.insert[: list(edit.insert).index("--") + 1]
+        if edit.command is not None:
+            yield edit.command
 
 
 def change_document(change: Change, *, dry_run: bool) -> dict[str, object]:

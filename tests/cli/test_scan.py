@@ -372,3 +372,15 @@ def test_names_from_files_are_escaped(bench: Bench) -> None:
     _, out, _ = bench.run("scan", hosts(bench, {"a\u202e\x1b[2J": entry(["npx", "x"])}))
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_what_passes_by_break_glass_is_told_with_its_reason(bench: Bench) -> None:
+    bench.pin()
+    bench.shows(POISONED, LOSE)
+    words = ["break-glass", "files", "--reason", "index is down", "--start"]
+    session = bench.at_terminal(*words, answers=YES)
+    assert session.code == 0, session.shown
+    _, result = bench.json("scan", hosts(bench, {"files": wrapped(bench)}))
+    (told,) = [one["detail"] for one in result["servers"][0]["findings"] if one["kind"] == "override"]
+    assert "tool find passes by break-glass until" in told
+    assert "index is down" in told

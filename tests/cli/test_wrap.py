@@ -242,7 +242,7 @@ def test_a_project_leads_no_command_out_of_it(bench: Bench) -> None:
 
 
 ENTRIES = {
-    "url": ({"url": "https://x.example/mcp"}, "reached by URL"),
+    "url": ({"url": "https://x.example/mcp", "type": "sse"}, "over SSE"),
     "number": ({"command": "npx", "args": ["--port", 80]}, "its arguments are no list of texts"),
     "shell": ({"command": "npx a | tee log"}, "a line for a shell"),
     "nothing": ({"settings": {}}, "neither a command nor a URL"),

@@ -10,9 +10,12 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
+from bridged import pin
 from host_files import sample
 from pinned_servers import POISONED, YES, Bench, bench
+from proxybench import Wire
 from servers.real import SERVERS, RealServer
+from servers.streaming import HANDSHAKE, TOOLS, serve
 
 from toolnotary_cli.demo.host import Host
 from toolnotary_cli.hosts import dialects
@@ -116,3 +119,22 @@ def test_a_toml_entry_is_started_with_the_words_that_toml_reads(bench: Bench) ->
     assert bench.run("wrap", "--lockfile", "toolnotary.lock", str(path))[0] == 0
     found = tomllib.loads(path.read_text(encoding="utf-8"))["mcp_servers"]["files"]
     assert started([found["command"], *found["args"]], {}, bench.folder)[0] == ["find", "lose"]
+
+
+def test_a_url_is_reached_through_the_rewritten_entry(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve() as served:
+        pin(served.url)
+        entry = {"url": served.url, "headers": {"X-Team": "acme"}}
+        found = wrapped(bench, dialects.SERVERS, entry)
+        for name, value in found["env"].items():
+            monkeypatch.setenv(name, value)
+        with Wire([found["command"], *found["args"]]) as wire:
+            params = {
+                "protocolVersion": HANDSHAKE,
+                "capabilities": {},
+                "clientInfo": {"name": "h", "version": "1"},
+            }
+            wire.ask("open", "initialize", params)
+            wire.send("notifications/initialized")
+            assert wire.tools() == [tool["name"] for tool in TOOLS]
+        assert {exchange.headers.get("X-Team") for exchange in served.exchanges} == {"acme"}

@@ -12,7 +12,7 @@ from typing import Final
 
 from toolnotary_cli.hosts import located
 from toolnotary_cli.hosts.dialects import Dialect, by_key, stands_at
-from toolnotary_cli.hosts.located import Edit, Node
+from toolnotary_cli.hosts.located import Edit, Node, Replacement
 from toolnotary_cli.hosts.surroundings import Surroundings
 from toolnotary_cli.hosts.table import Row, Scope, format_of, row_for, rows_of
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, Refused, ToolnotaryError
@@ -57,13 +57,21 @@ class Document:
         """The file's name for people."""
         return escape(str(self.path), limit=300)
 
-    def edited(self, edits: Sequence[Edit]) -> bytes:
+    def at(self, place: located.Path) -> object:
+        """The plain value at a place."""
+        value = self.value
+        for key in place:
+            value = value[key]  # type: ignore[index]  # the place leads through objects and lists
+        return value
+
+    def edited(self, edits: Sequence[Edit | Replacement]) -> bytes:
         """The bytes of the file with these edits made and nothing else.
 
         Raises:
             CannotTell: `host-file-edit`, if that cannot be done so that the file then says what it should.
         """
-        variants = [list(edits), [edit._replace(without_args=False) for edit in edits]]
+        kept = [edit._replace(without_args=False) if isinstance(edit, Edit) else edit for edit in edits]
+        variants: list[list[Edit | Replacement]] = [list(edits), kept]
         for tried in variants:
             text = self._text_with(tried)
             wanted = copy.deepcopy(self.value)
@@ -74,7 +82,7 @@ class Document:
                 return (mark + text).encode("utf-8")
         raise CannotTell("host-file-edit", f"{self.shown}: it could not be edited without changing more")
 
-    def _text_with(self, edits: Sequence[Edit]) -> str:
+    def _text_with(self, edits: Sequence[Edit | Replacement]) -> str:
         if self.node is None:
             from toolnotary_cli.hosts import tomldoc
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from toolnotary_cli.hosts.located import Edit, Member, Node, Splice, spliced
+from toolnotary_cli.hosts.located import Edit, Member, Node, Number, Replacement, Splice, spliced
 
 # What YAML reads as the text that it is without quotes, wherever it stands.
 _PLAIN = re.compile(r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[A-Za-z/][A-Za-z0-9_./-]*", re.IGNORECASE)
 # Characters that YAML or TOML want escaped and JSON does not.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
+_COMMENT = re.compile(r"//|/\*|(?:^|\s)#", re.MULTILINE)
 _COMMA = re.compile(r"\s*,\s*")
 
 
@@ -21,7 +23,34 @@ def quoted(word: str) -> str:
     return _ESCAPED.sub(lambda met: f"\\u{ord(met[0]):04x}", text)
 
 
-def edited(text: str, document: Node, edits: Iterable[Edit]) -> str:
+def has_comment(text: str, node: Node) -> bool:
+    """Whether a comment stands between the values of an object or list."""
+    inner = [member.value for member in (node.members or {}).values()] + (node.items or [])
+    if node.members is None and node.items is None:
+        return False
+    places = sorted((one.start, one.end) for one in inner)
+    at, gaps = node.start, []
+    for start, end in places:
+        gaps.append(text[at:start])
+        at = end
+    gaps.append(text[at : node.end])
+    return any(_COMMENT.search(_STRING.sub("", gap)) for gap in gaps) or any(
+        has_comment(text, one) for one in inner
+    )
+
+
+def written(value: object) -> str:
+    """A value in one line, as JSON and YAML read it alike."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(key)}: {written(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    if isinstance(value, Number):
+        return value.text
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def edited(text: str, document: Node, edits: Iterable[Edit | Replacement]) -> str:
     """The text with these edits made.
 
     Args:
@@ -29,7 +58,26 @@ def edited(text: str, document: Node, edits: Iterable[Edit]) -> str:
         document: the same, with its places.
         edits: at most one for each entry.
     """
-    return spliced(text, [splice for edit in edits for splice in _Place(text, document, edit).splices()])
+    splices: list[Splice] = []
+    for edit in edits:
+        if isinstance(edit, Replacement):
+            splices.append(_replaced(text, document.at(edit.entry), edit.value))
+        else:
+            splices += _Place(text, document, edit).splices()
+    return spliced(text, splices)
+
+
+def _replaced(text: str, node: Node, value: dict[str, object]) -> Splice:
+    """The change of a whole entry, one member a line where it has been so."""
+    starts = [member.start for member in (node.members or {}).values()]
+    line = text[text.rfind("\n", 0, node.start) + 1 : node.start]
+    outer = line[: len(line) - len(line.lstrip())]
+    before = text[node.start + 1 : starts[0]] if starts and node.is_flow else ""
+    if "\n" not in before or before.strip():
+        return Splice(node.start, node.end, written(value))
+    newline = "\r\n" if before.startswith("\r\n") else "\n"
+    told = [f"{before}{quoted(key)}: {written(one)}" for key, one in value.items()]
+    return Splice(node.start, node.end, "{" + ",".join(told) + f"{newline}{outer}}}")
 
 
 def front(text: str, words: Node, *, drop: int, insert: Sequence[str]) -> Splice:

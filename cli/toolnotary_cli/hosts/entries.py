@@ -14,6 +14,8 @@ from toolnotary_cli.hosts.located import Number, Path
 
 # What makes a line that a shell must read: it is no list of words.
 _SHELL: Final = re.compile(r"[|&;<>`\n]|\$\(")
+# Members that tell a host to sign in.
+_SIGNS_IN: Final = ("auth", "oauth", "authProviderType", "authorization_token")
 _UNSEEN: Final = "neither a command nor a URL: what is started cannot be seen here"
 
 
@@ -33,6 +35,7 @@ class Entry:
         cwd: the folder that it is started in; None where the host chooses.
         url: where it is reached; None where it is started.
         transport: `sse` or `http` where the file says so, else empty.
+        signs_in: whether its host signs in there, as far as the file says so.
         headers: headers as they are written.
         variables: headers, and the variables that their values come from.
         bearer: the variable that holds a bearer token; empty where there is none.
@@ -52,6 +55,7 @@ class Entry:
     cwd: str | None = None
     url: str | None = None
     transport: str = ""
+    signs_in: bool = False
     headers: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     bearer: str = ""
@@ -182,7 +186,8 @@ class _Base:
     def remote(self, key: str) -> Entry:
         kind = self._value.get("type")
         transport = self._keys.urls[key] or ("sse" if kind == "sse" else "http" if kind else "")
-        return self.entry(url=self._value[key], transport=transport)
+        signs_in = any(self._value.get(name) for name in _SIGNS_IN)
+        return self.entry(url=self._value[key], transport=transport, signs_in=signs_in)
 
     def _started(
         self, command: str, words: object, keys: dict[str, str], more: Mapping[str, object]

@@ -28,12 +28,14 @@ class Guarded(NamedTuple):
         options: those of `run`, by name; an empty value for a flag.
         argv: the server's own command; empty where it is reached by `--url`.
         dropped: how many words stand before that.
+        headers: what stands behind `--header`, each NAME=VARIABLE.
     """
 
     program: tuple[str, ...]
     options: Mapping[str, str]
     argv: tuple[str, ...]
     dropped: int
+    headers: tuple[str, ...] = ()
 
 
 def own_program(environment: Mapping[str, object]) -> list[str]:
@@ -57,7 +59,7 @@ def seen_through(argv: Sequence[str]) -> Guarded | None:
     behind = _behind_program(argv)
     if behind is None or argv[behind : behind + 1] != ("run",):
         return None
-    at, options = behind + 1, {}
+    at, options, headers = behind + 1, {}, []
     while at < len(argv) and argv[at] != "--":
         name, equals, value = argv[at].partition("=")
         if not name.startswith("--"):
@@ -67,12 +69,14 @@ def seen_through(argv: Sequence[str]) -> Guarded | None:
             if at == len(argv):
                 return None
             value = argv[at]
+        if name == "--header":
+            headers.append(value)
         options[name.removeprefix("--")] = value
         at += 1
     rest = tuple(argv[at + 1 :])
     if not rest and "url" not in options:
         return None
-    return Guarded(tuple(argv[:behind]), options, rest, min(at + 1, len(argv)))
+    return Guarded(tuple(argv[:behind]), options, rest, min(at + 1, len(argv)), tuple(headers))
 
 
 def _behind_program(argv: Sequence[str]) -> int | None:

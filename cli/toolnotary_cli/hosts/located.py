@@ -112,12 +112,22 @@ class Edit(NamedTuple):
         return self.command_key if self.command is None else self.args_key
 
 
-def applied(value: object, edit: Edit) -> None:
+class Replacement(NamedTuple):
+    """An entry that another takes the place of as a whole."""
+
+    entry: Path
+    value: dict[str, object]
+
+
+def applied(value: object, edit: Edit | Replacement) -> None:
     """Make an edit in plain values, in place: what every format's own edit is checked against."""
-    entry = value
+    held, entry = value, value
     for key in edit.entry:
-        entry = entry[key]  # type: ignore[index]  # the path leads through objects and lists
+        held, entry = entry, entry[key]  # type: ignore[index]  # the path leads through objects and lists
     assert isinstance(entry, dict)  # noqa: S101 - as `entries` found it
+    if isinstance(edit, Replacement):
+        held[edit.entry[-1]] = edit.value  # type: ignore[index]
+        return
     words = [*edit.insert, *(entry.get(edit.list_key) or [])[edit.drop :]]
     if edit.command is not None:
         entry[edit.command_key] = edit.command

@@ -4,13 +4,21 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from toolnotary_cli.extras import is_installed
+from toolnotary_cli.hosts.bridged import bridged, unbridged
 from toolnotary_cli.hosts.documents import Document
+from toolnotary_cli.hosts.editing import has_comment
 from toolnotary_cli.hosts.entries import Entry
 from toolnotary_cli.hosts.guarded import Guarded, own_program, redirection, seen_through, why_not_ours
-from toolnotary_cli.hosts.located import Edit
+from toolnotary_cli.hosts.located import Edit, Replacement
+from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.local_name import fault
 
-_URL: Final = "it is reached by URL: the host starts nothing, and run guards what is started"
+_EXTRA: Final = (
+    "it is reached by URL, for which run needs the extra gateway: pip install 'toolnotary[gateway]'"
+)
+_COMMENTS: Final = "its entry would be written anew, and the comments in it would be lost"
+_SIGN_IN: Final = "if the server wants a sign-in, undo this: the bridge cannot sign in"
 _SHARED: Final = "its entry is an alias, an anchor or a merge: what changes there changes elsewhere too"
 
 
@@ -34,7 +42,7 @@ class Outcome(NamedTuple):
     entry: Entry
     state: str
     why: str = ""
-    edit: Edit | None = None
+    edit: Edit | Replacement | None = None
 
 
 def wrapped(
@@ -52,24 +60,42 @@ def wrapped(
     if found is not None:
         why = why_not_ours(found, entry)
         return Outcome(entry, "refused" if why else "left", why or "it is wrapped already")
-    if entry.url is not None:
-        return _bridged(entry)
     why = entry.problem or redirection(entry) or _shared(document, entry)
     if why:
         return Outcome(entry, "refused", why)
-    name = named(entry)
+    try:
+        name = named(entry)
+    except InvalidInput as error:  # a URL that is none
+        return Outcome(entry, "refused", error.message)
     wrong = fault(name.name)
     if wrong:
         return Outcome(entry, "refused", f"its name {wrong}: no pins could be kept for it")
     program = own_program(entry.environment)
-    server = [f"--server={name.name}"] if name.name.startswith("-") else ["--server", name.name]
-    words = [*program[1:], "run", *server, *options, "--"]
-    return Outcome(entry, "wrapped", name.note, _front(entry, program[0], words))
+    words = [*program[1:], "run", *_server(name.name), *options]
+    if entry.url is not None:
+        return _bridged(document, entry, name, program[:1], words)
+    return Outcome(entry, "wrapped", name.note, _front(entry, program[0], [*words, "--"]))
 
 
-def _bridged(entry: Entry) -> Outcome:
-    """A server behind a URL: the one place that decides what becomes of it."""
-    return Outcome(entry, "refused", _URL)
+def _server(name: str) -> list[str]:
+    return [f"--server={name}"] if name.startswith("-") else ["--server", name]
+
+
+def _bridged(
+    document: Document, entry: Entry, name: Named, program: Sequence[str], words: Sequence[str]
+) -> Outcome:
+    """A server behind a URL, led through the bridge: the one place that decides what becomes of it."""
+    if not is_installed("gateway"):
+        return Outcome(entry, "refused", _EXTRA)
+    value = document.at(entry.place)
+    assert isinstance(value, dict)  # noqa: S101 - it has a URL
+    found = bridged(entry, value, document.dialect, program, words)
+    if found.why:
+        return Outcome(entry, "refused", found.why)
+    if document.node is not None and has_comment(document.text, document.node.at(entry.place)):
+        return Outcome(entry, "refused", _COMMENTS)
+    told = "; ".join(filter(None, (name.note, "" if entry.headers else _SIGN_IN)))
+    return Outcome(entry, "wrapped", told, Replacement(entry.place, found.value))
 
 
 def _front(entry: Entry, program: str, words: Sequence[str]) -> Edit:
@@ -79,19 +105,29 @@ def _front(entry: Entry, program: str, words: Sequence[str]) -> Edit:
     return Edit(entry.holder, entry.command_key, program, entry.args_key, 0, [*words, *entry.own_words])
 
 
-def unwrapped(entry: Entry, before: Entry | None) -> Outcome:
+def unwrapped(document: Document, entry: Entry, before: Entry | None, was: Document | None) -> Outcome:
     """An entry as it was before `wrap`, as far as it is ours.
 
     Args:
-        entry: a server of the file as it is now.
+        document: the file as it is now.
+        entry: a server of it.
         before: the same server in what was stored when it was wrapped; None where nothing is.
+        was: what was stored; None where nothing is.
     """
     found = seen_through(entry.argv)
     if found is None:
         return Outcome(entry, "left", "it is not wrapped")
     if not found.argv:
-        return Outcome(entry, "refused", "what it was before is not stored")
+        return _unbridged(document, entry, None if before is None or was is None else was.at(before.place))
     return Outcome(entry, "unwrapped", edit=_restored(entry, found, before))
+
+
+def _unbridged(document: Document, entry: Entry, before: object) -> Outcome:
+    value = document.at(entry.place)
+    if not isinstance(value, dict) or not isinstance(before, dict):
+        return Outcome(entry, "refused", "what it was before is not stored")
+    found = unbridged(value, before, document.dialect)
+    return Outcome(entry, "unwrapped", edit=Replacement(entry.place, found))
 
 
 def _restored(entry: Entry, found: Guarded, before: Entry | None) -> Edit:

@@ -39,20 +39,30 @@ def variables(entry: Entry, folder: Path) -> dict[str, str]:
 
 
 def launch_of(
-    entry: Entry, project: "Project", *, folder: Path, argv: Sequence[str] | None = None
+    entry: Entry,
+    project: "Project",
+    *,
+    folder: Path,
+    argv: Sequence[str] | None = None,
+    url: str | None = None,
 ) -> "Launch":
     """The launch that a host makes of an entry, as it is told from a lockfile.
 
     Args:
-        entry: a server that is started.
+        entry: the server.
         project: the files.
         folder: where the host starts it, if its entry does not say.
         argv: what starts the server itself, where that is not the entry's own command.
+        url: where it is reached, if nothing is started.
 
     Raises:
-        InvalidInput: `launch-empty`.
+        InvalidInput: `launch-empty`, `launch-url`.
     """
     fill = filling(folder)
+    if url is not None:
+        from toolnotary_verifier.launch import Launch
+
+        return Launch.from_url(fill(url))
     where = Path(fill(entry.cwd)) if entry.cwd else folder
     words = [fill(word) for word in (entry.argv if argv is None else argv)]
     return project.launch(words, environment={**os.environ, **variables(entry, folder)}, folder=where)

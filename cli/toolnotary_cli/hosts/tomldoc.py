@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolnotary_cli.hosts.editing import front, quoted
-from toolnotary_cli.hosts.located import Edit, Node, applied, spliced
+from toolnotary_cli.hosts.located import Edit, Node, Replacement, applied, spliced
 from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
 
@@ -31,7 +31,7 @@ def parse(text: str) -> dict[str, Any]:
         raise InvalidInput(_CODE, "nested too deep") from None
 
 
-def edited(text: str, edits: Sequence[Edit]) -> str:
+def edited(text: str, edits: Sequence[Edit | Replacement]) -> str:
     """The text with these edits made.
 
     Raises:
@@ -58,7 +58,7 @@ def _reads_as(text: str, wanted: object) -> bool:
         return False
 
 
-def _edited(text: str, edits: Iterable[Edit], *, is_line: bool) -> str:
+def _edited(text: str, edits: Iterable[Edit | Replacement], *, is_line: bool) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -66,8 +66,33 @@ def _edited(text: str, edits: Iterable[Edit], *, is_line: bool) -> str:
         raise _not_edited("its formatting would not be kept")
     newline = "\r\n" if "\r\n" in text else "\n"
     for edit in edits:
-        _edit(document, edit, newline if is_line else "")
+        if isinstance(edit, Replacement):
+            _replace(document, edit)
+        else:
+            _edit(document, edit, newline if is_line else "")
     return document.as_string()
+
+
+def _replace(document: Any, replacement: Replacement) -> None:  # noqa: ANN401 - tomlkit's containers share no type
+    entry = document
+    for key in replacement.entry:
+        entry = entry[key]
+    for key in [key for key in entry if key not in replacement.value]:
+        entry.remove(key)
+    for key, value in replacement.value.items():
+        if key not in entry or entry[key] != value:
+            entry[key] = _value(_toml(value))
+
+
+def _toml(value: object) -> str:
+    """A text, or a list or table of texts, in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(key)} = {_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if not isinstance(value, str):
+        raise _not_edited("an entry holds something else than texts where one is to change")
+    return quoted(value)
 
 
 def _edit(document: Any, edit: Edit, newline: str) -> None:  # noqa: ANN401 - tomlkit's containers share no type

@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     from toolnotary_verifier.surface import Surface
 
 
-def seen(entry: Entry, argv: Sequence[str], url: str | None, *, folder: Path, limits: "Limits") -> "Surface":
+def seen(
+    entry: Entry,
+    argv: Sequence[str],
+    url: str | None,
+    *,
+    named: Sequence[str] = (),
+    folder: Path,
+    limits: "Limits",
+) -> "Surface":
     """What a server shows.
 
     Args:
         entry: what is set for it.
         argv: what starts the server itself.
         url: where it is reached; None where it is started.
+        named: headers that the bridge sends, each NAME=VARIABLE.
         folder: where its host starts it, if its entry does not say.
         limits: bounds on sizes and times.
 
@@ -37,7 +46,7 @@ def seen(entry: Entry, argv: Sequence[str], url: str | None, *, folder: Path, li
     fill = filling(folder)
     source: Source
     if url is not None:
-        source = UrlSource(url=_whole(fill(url)), headers=_headers(entry, folder))
+        source = UrlSource(url=_whole(fill(url)), headers=_headers(entry, folder, named))
     else:
         given = {name: _whole(value) for name, value in variables(entry, folder).items()}
         source = CommandSource(
@@ -50,11 +59,14 @@ def seen(entry: Entry, argv: Sequence[str], url: str | None, *, folder: Path, li
     return inspect(source, limits=limits)
 
 
-def _headers(entry: Entry, folder: Path) -> dict[str, str]:
+def _headers(entry: Entry, folder: Path, named: Sequence[str]) -> dict[str, str]:
     """The headers that a host would send."""
     fill = filling(folder)
     headers = {name: _whole(fill(value)) for name, value in entry.headers.items() if isinstance(value, str)}
     headers |= {name: _variable(of) for name, of in entry.variables.items()}
+    given = variables(entry, folder)
+    for name, _, variable in (one.partition("=") for one in named):
+        headers[name] = _whole(given[variable]) if variable in given else _variable(variable)
     return {**headers, "Authorization": f"Bearer {_variable(entry.bearer)}"} if entry.bearer else headers
 
 

@@ -12,7 +12,7 @@ from toolnotary_cli.scan.survey import Failed, Survey, called
 from toolnotary_cli.wording import counted, name_text
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shellwords import command
-from toolnotary_verifier.verdict import Outcome
+from toolnotary_verifier.verdict import Inspection, Outcome
 
 SCHEMA: Final = "https://toolnotary.dev/output/scan/v1"
 _LOOKS: Final[dict[Outcome, Look]] = {Outcome.VERIFIED: "good", Outcome.DRIFT: "bad"}
@@ -67,6 +67,7 @@ def _server(one: Configured) -> dict[str, object]:
         "outcome": one.outcome.value,
         "at": None if one.look is None else one.look.at,
         "counts": _reasons(one),
+        "inspection": _inspection(one),
         "guarded": not any(finding.kind == "unguarded" for finding in one.findings) and not one.entry.problem,
         "disabled": one.entry.is_disabled,
         "note": one.why or None,
@@ -80,6 +81,13 @@ def _server(one: Configured) -> dict[str, object]:
         error = one.error
         found["error"] = {"code": error.code, "message": error.message, "remedy": _remedy(error) or None}
     return found
+
+
+def _inspection(one: Configured) -> str | None:
+    """How much of what the server sent was looked at; a look of now sees the bytes."""
+    if one.judgement is not None:
+        return Inspection.WIRE.value
+    return None if one.look is None else one.look.inspection.value
 
 
 def _reasons(one: Configured) -> dict[str, int]:

@@ -10,9 +10,10 @@ from toolnotary_cli import exits
 from toolnotary_cli.hosts.documents import Document
 from toolnotary_cli.hosts.entries import Entry
 from toolnotary_cli.hosts.guarded import Guarded, seen_through
-from toolnotary_cli.hosts.starting import filling, launch_of, start_folder
+from toolnotary_cli.hosts.starting import launch_of, start_folder
 from toolnotary_cli.scan.findings import Finding, of_entry
 from toolnotary_cli.verdicts import Row
+from toolnotary_cli.wording import override_line
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
@@ -143,7 +144,12 @@ def look_at(found: Configured, projects: Projects) -> None:
     try:
         held = _held(found, projects)
         surface = seen(
-            found.entry, found.argv, found.url, folder=found.folder, limits=held.project.policy.limits
+            found.entry,
+            found.argv,
+            found.url,
+            named=() if found.through is None else found.through.headers,
+            folder=found.folder,
+            limits=held.project.policy.limits,
         )
         judgement = decide(held.name, surface, held.pins, policy=held.project.policy)
     except ToolnotaryError as error:
@@ -183,13 +189,9 @@ def _candidate(found: Configured, project: "Project") -> _Candidate:
 
 
 def _launch(found: Configured, project: "Project") -> "Launch":
-    from toolnotary_verifier.launch import Launch
-
     if found.entry.problem:
         raise CannotTell("host-entry", found.entry.problem)
-    if found.url is not None:
-        return Launch.from_url(filling(found.folder)(found.url))
-    return launch_of(found.entry, project, folder=found.folder, argv=found.argv)
+    return launch_of(found.entry, project, folder=found.folder, argv=found.argv, url=found.url)
 
 
 def _name(found: Configured, project: "Project", launch: "Launch") -> str | None:
@@ -218,6 +220,7 @@ def _recorded(found: Configured, held: _Held) -> None:
         found.outcome = Outcome.UNPINNED
         return
     found.tools = _tools(held)
+    found.findings += [Finding("override", override_line(one)) for one in held.pins.overrides]
     if not held.pins.profiles and held.pins.standing is None:
         found.outcome, found.why = Outcome.UNPINNED, "what the lockfile pins of it is not accepted by you"
         return
