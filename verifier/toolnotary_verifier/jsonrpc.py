@@ -41,6 +41,7 @@ METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 
 Id = str | int | float
+_EXACT = 1 << 53  # up to here an integer is its own double
 
 
 def frame(message: JsonObject) -> bytes:
@@ -82,6 +83,8 @@ def coerced_id(value: JsonValue) -> str | None:
 
     Returns None where the value is no id at all (null, a boolean, an object).
     """
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return str(value)
     if isinstance(value, bool) or value is None or isinstance(value, dict | list):
         return None
     text = str(value).strip()

@@ -26,6 +26,7 @@ from toolnotary_verifier.interrupts import ENDING
 
 # Our own settings: where keys, passphrases and a person's decisions lie is nothing for a server to know.
 _OWN: Final = "TOOLNOTARY_"
+_PIPE_BYTES: Final = 1 << 20
 # What a host sends to end a server.
 FORWARDED: Final = ENDING
 # Reads until its standard input ends: with a line where all went well, without one where we were killed.
@@ -60,6 +61,7 @@ class Process:
         assert popen.stdin is not None and popen.stdout is not None  # noqa: PT018, S101 - `start` asked for them
         self.stdin: BinaryIO = popen.stdin  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.stdout: BinaryIO = popen.stdout  # type: ignore[assignment]  # IO[bytes], a buffered pipe
+        _widen(self.stdout)
         self.stderr: BinaryIO | None = popen.stderr  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.pid = popen.pid
         self._popen = popen
@@ -235,6 +237,15 @@ def _popen(
             f"{escape(argv[0], limit=200)} cannot be started: {escape(why, limit=200)}",
             remedy="check that the command is installed and on PATH, and that its arguments are right",
         ) from None
+
+
+def _widen(pipe: BinaryIO) -> None:
+    """Let a large message through in few steps, where the system allows it (Linux)."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _inherited() -> dict[str, str]:

@@ -20,6 +20,8 @@ def serialize(value: JsonValue) -> bytes:
     Raises:
         CanonicalError: the value holds a `Flaw`, a lone surrogate, or a number out of range.
     """
+    if type(value) is int:  # mostly an id
+        return b"%d" % value
     try:
         text = _dumps(value, ascii_only=False)
         if text.isascii():

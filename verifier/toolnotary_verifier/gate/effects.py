@@ -49,6 +49,7 @@ class Effects:
         matters: what is withheld and a person may be asked about in the host, and how such a question ended:
             for whoever writes files (`Guard.attend`), elsewhere and without waiting for it.
         unlisted: lists that could not be had, and why, behind "tool listing"; nothing of them passes.
+        is_judged: whether the judge was asked.
         is_stale: whether the server announced a change: what other gates verified of the same session may be
             old by now (`Gate.doubt`). Told where there are exchanges alone.
         close: why the connection must be closed, None while it goes on.
@@ -58,6 +59,7 @@ class Effects:
         "close",
         "decisions",
         "exchange",
+        "is_judged",
         "is_stale",
         "log",
         "look_up",
@@ -76,7 +78,7 @@ class Effects:
         self.log: list[Entry] = []
         self.decisions: list[Decision] = []
         self.look_up = False
-        self.is_stale = False
+        self.is_judged = self.is_stale = False
         self.matters: list[Matter] = []
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
@@ -89,6 +91,19 @@ class Effects:
         if found is None:
             found = self.others[exchange] = Effects(exchange)
         return found
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it is more than frames."""
+        return bool(
+            self.is_judged
+            or self.log
+            or self.decisions
+            or self.look_up
+            or self.matters
+            or self.unlisted
+            or self.close is not None
+        )
 
     def drop(self, why: str) -> None:
         """Let nothing of it go on, and close the connection."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gate: both directions of one connection, frame by frame, without any I/O and without a clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject
@@ -99,6 +99,13 @@ class Gate:
         grows old is noticed by `wake`.
         """
         return self._host.passes if side is _HOST else self._server.passes
+
+    def passes_in_parts(self, parts: Sequence[bytes | bytearray]) -> bool:
+        """As `passer` for the server's side, of a large frame that was not put together yet.
+
+        Where it says no, the frame is to be put together, and `receive` decides.
+        """
+        return not self._is_closed and self._server.passes_in_parts(parts)
 
     @property
     def deadline(self) -> float | None:

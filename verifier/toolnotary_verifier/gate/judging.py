@@ -60,6 +60,7 @@ class Judging:
         was_fresh = {kind: view.records[kind].fresh for kind in listed}
         for kind in listed:
             view.records[kind].fresh = False  # in case that the judge raises
+        effects.is_judged = True
         view.judgement = judgement = self._judge(surface)
         is_final = not self._look_up(judgement, effects)
         changed = []

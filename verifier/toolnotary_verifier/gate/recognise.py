@@ -8,6 +8,7 @@ for s and i.
 """
 
 import re
+from collections.abc import Sequence
 
 # Keys of a result that hold definitions or instructions, lower case, with the quote that must end them. All
 # end alike, so that one search clears most frames.
@@ -16,6 +17,12 @@ _END = re.compile(rb's"')  # finds two bytes in half the time of `find`
 _NOTICE = b'list_changed"'
 _LONG_S = "\u017f".encode()
 _TURKISH = ("\u0131".encode(), "\u0130".encode())
+_LONGEST = max(map(len, (*_KEYS, _NOTICE)))
+_LARGE = 64 << 10
+_VERSION = b'"jsonrpc"'
+_NEAR = 256
+_FEW = 64
+_OPENING = b'{"'
 _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
 _ESCAPED_LETTER = rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"  # compiled when first needed
@@ -47,13 +54,20 @@ def is_plain(frame: bytes) -> bool:
     without a listing, instructions or a list_changed. Readers that split lines elsewhere, guess another
     encoding or ignore case find nothing in it either.
     """
-    if not frame.startswith(_ANSWER) and not _may_be_notification(frame):
+    is_answer = frame.startswith(_ANSWER)
+    if not is_answer and not _is_message(frame):
         return False
     if not frame.endswith(b"}\n") and not frame.endswith(b"}\r\n"):
         return False
     if _RETURN in frame and has_inner_return(frame):
         return False
+    if len(frame) > _LARGE and _BACKSLASH not in frame and frame.isascii():
+        names_something = _names_in_few_quotes(frame)
+        if names_something is not None:
+            return not names_something
     low = frame.lower()
+    if not is_answer and low.find(_NOTICE) >= 0:
+        return False
     if _END.search(low) is not None and _ends_a_key(low):
         return False
     if _BACKSLASH in low and re.search(_ESCAPED_LETTER, low) is not None:
@@ -61,9 +75,44 @@ def is_plain(frame: bytes) -> bool:
     return low.isascii() or (not _may_fold_to_a_key(low) and is_utf8(frame))
 
 
-def _may_be_notification(frame: bytes) -> bool:
-    """Whether it begins like a message, and announces no change."""
-    return frame.startswith(b'{"') and b'"jsonrpc"' in frame and _NOTICE not in frame.lower()
+def is_plain_in_parts(parts: Sequence[bytes | bytearray]) -> bool:
+    """As `is_plain`, of a large answer that was not put together; False where that is not cheap to tell."""
+    if not parts[0].startswith((_ANSWER, _OPENING)) or not parts[-1].endswith(b"}\n"):
+        return False
+    if parts[0].find(_VERSION, 0, _NEAR) < 0 and parts[-1].rfind(_VERSION) < 0:
+        return False
+    before: bytes | bytearray = b""
+    for part in parts:
+        if _BACKSLASH in part or _RETURN in part or not part.isascii():
+            return False
+        seam = (before + part[:_LONGEST]).lower()
+        if any(seam.find(key) >= 0 for key in (*_KEYS, _NOTICE)) or _names_in_few_quotes(part) is not False:
+            return False
+        before = part[-_LONGEST:] if len(part) >= _LONGEST else (before + part)[-_LONGEST:]
+    return True
+
+
+def _names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
+    """Whether one of the keys, or a list_changed, ends at a quote; None where there are many quotes.
+
+    A large frame is mostly one long text. Looking at each quote then takes a tenth of the time of folding it.
+    """
+    at = frame.find(b'"')
+    for _ in range(max(_FEW, len(frame) >> 10)):
+        if at < 0:
+            return False
+        if frame[max(0, at - _LONGEST) : at + 1].lower().endswith((*_KEYS, _NOTICE)):
+            return True
+        at = frame.find(b'"', at + 1)
+    return None
+
+
+def _is_message(frame: bytes) -> bool:
+    """Whether it begins like a message; found cheaply where its version stands in front or at the end."""
+    if not frame.startswith(_OPENING):
+        return False
+    near = frame.find(_VERSION, 0, _NEAR) >= 0 or frame.rfind(_VERSION, max(0, len(frame) - _NEAR)) >= 0
+    return near or _VERSION in frame
 
 
 def _ends_a_key(low: bytes) -> bool:

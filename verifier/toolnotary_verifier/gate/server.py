@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server says: nothing that some reader could take for a listing passes unless it was verified."""
 
+from collections.abc import Sequence
+
 from toolnotary_verifier.canonical import (
     CanonicalError,
     JsonObject,
@@ -17,7 +19,7 @@ from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
-from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain
+from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain, is_plain_in_parts
 from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import About, View
@@ -72,6 +74,13 @@ class ServerSide:
         if self._elicitation.ids and self._elicitation.mentions(line):
             return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
+
+    def passes_in_parts(self, parts: Sequence[bytes | bytearray]) -> bool:
+        """As `passes`, of a large frame that was not put together; False where that is not cheap to tell."""
+        waiting = self._waiting
+        if waiting.held or waiting.awaiting or self._under_way or self.is_closed:
+            return False
+        return is_plain_in_parts(parts)
 
     def receive(self, line: bytes, now: float, exchange: Exchange = None) -> Effects | None:
         """What follows from one frame of the server; None if it goes on to the host as it is."""

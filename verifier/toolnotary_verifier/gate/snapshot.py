@@ -45,6 +45,7 @@ class Snapshot:
         self.pages = list(
             _pages([serialize(definition.value) for definition in definitions], limits.page_bytes)
         )
+        self._member = LIST_MEMBER[kind].encode("ascii")
         self._token = os.urandom(12).hex()
         self.is_final = is_final
         self._ttl = _lifetime(first_page.get("ttlMs"), limits) if is_final else 0
@@ -66,20 +67,18 @@ class Snapshot:
         index = 0 if cursor is None else self._index(cursor)
         if index is None:
             return None
-        members = b""
-        if index + 1 < len(self.pages):
-            members += b',"nextCursor":"%s.%d"' % (self._token.encode("ascii"), index + 1)
+        behind = [b"}}\n"]
         if stateless:
-            members += b',"resultType":"complete","ttlMs":%d,"cacheScope":"%s"' % (
+            fresh = b',"resultType":"complete","ttlMs":%d,"cacheScope":"%b"' % (
                 self._ttl,
-                self._scope.encode("ascii"),
+                self._scope.encode(),
             )
-        return b'{"jsonrpc":"2.0","id":%s,"result":{"%s":%s%s}}\n' % (
-            serialize(request_id),
-            LIST_MEMBER[self.kind].encode("ascii"),
-            self.pages[index],
-            members,
-        )
+            behind.insert(0, fresh)
+        if index + 1 < len(self.pages):
+            behind.insert(0, b',"nextCursor":"%b.%d"' % (self._token.encode("ascii"), index + 1))
+        # Joined, so that a page is copied once.
+        head = b'{"jsonrpc":"2.0","id":', serialize(request_id), b',"result":{"', self._member, b'":'
+        return b"".join((*head, self.pages[index], *behind))
 
     def _index(self, cursor: JsonValue) -> int | None:
         if not isinstance(cursor, str):

@@ -40,7 +40,7 @@ def why_unjudged(message: JsonValue, gated: frozenset[str]) -> str:
         return TWO_READINGS if isinstance(method, Flaw) else "its method is no string"
     if len(method) > _MAX_METHOD:
         return "the name of its method is too long"
-    return "its method is nearly another one" if bare_method(method) in gated else ""
+    return "its method is nearly another one" if gated and bare_method(method) in gated else ""
 
 
 def refused(message: JsonObject, code: int, why: str) -> Effects:

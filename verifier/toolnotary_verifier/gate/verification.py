@@ -76,7 +76,13 @@ class Verification:
         params = attempt.listing.params
         if record.view.meta is not None:
             params = {**params, "_meta": record.view.meta}
-        asked = frame(request(attempt.own_id, LIST_METHOD[record.kind], params or None))
+        if params:
+            asked = frame(request(attempt.own_id, LIST_METHOD[record.kind], params))
+        else:  # as most are
+            asked = b'{"jsonrpc":"2.0","id":"%b","method":"%b"}\n' % (
+                attempt.own_id.encode("ascii"),
+                LIST_METHOD[record.kind].encode("ascii"),
+            )
         turn.effects.of(self._placing.of_own(attempt.own_id)).to_server.append(asked)
 
     def is_own(self, request_id: JsonValue) -> bool:

@@ -4,8 +4,11 @@
 import os
 import threading
 from collections import deque
+from collections.abc import Sequence
 
 _MOST_AT_ONCE = 1 << 20
+_PIECE = 64 << 10
+_LONG = 1 << 20
 
 
 class LineTooLongError(Exception):
@@ -21,7 +24,10 @@ class Lines:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.parts = bytearray()  # not a list: a peer that sends byte by byte would fill it with objects
+        # Each of at least a piece but for the last, which grows: a peer that sends byte by byte fills it with
+        # few objects, and a long line is copied once.
+        self.parts: list[bytes | bytearray] = []
+        self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that this chunk completes, each with its line feed.
@@ -43,16 +49,35 @@ class Lines:
             self._keep(chunk[end:])
         return lines
 
+    def completed_by(self, chunk: bytes) -> list[bytes | bytearray] | None:
+        """The parts of a long line that this chunk completes, and nothing else; None for all else.
+
+        They stay here until they are dropped, or `feed` is given the chunk.
+        """
+        if self._size < _LONG or chunk.find(b"\n") != len(chunk) - 1:
+            return None
+        return [*self.parts, chunk]
+
     def rest(self) -> bytes:
         """What is kept, which is no line if the stream ends here."""
-        line = bytes(self.parts)
-        self.parts.clear()
+        line = b"".join(self.parts)
+        self.drop()
         return line
 
+    def drop(self) -> None:
+        """Keep nothing."""
+        self.parts.clear()
+        self._size = 0
+
     def _keep(self, part: bytes) -> None:
-        if len(self.parts) + len(part) > self._most:
+        self._size += len(part)
+        if self._size > self._most:
             raise LineTooLongError(f"a line of more than {self._most} bytes")
-        self.parts += part
+        last = self.parts[-1] if self.parts else b""
+        if isinstance(last, bytearray) and len(last) < _PIECE:
+            last += part
+        else:
+            self.parts.append(part if len(part) >= _PIECE else bytearray(part))
 
 
 class Outlet:
@@ -85,6 +110,19 @@ class Outlet:
                 written = os.write(self._descriptor, frame)
                 if written < len(frame):
                     _write(self._descriptor, frame[written:])
+                self.batches += 1
+        except OSError:
+            self._is_open = False
+        finally:
+            self.writing.release()
+        return self._is_open
+
+    def write_parts_acquired(self, parts: Sequence[bytes | bytearray]) -> bool:
+        """As `write_acquired`, of a frame in parts."""
+        try:
+            if self._is_open:
+                for part in parts:
+                    _write(self._descriptor, part)
                 self.batches += 1
         except OSError:
             self._is_open = False
@@ -126,7 +164,7 @@ class Outlet:
         return b"".join(batch)
 
 
-def _write(descriptor: int, content: bytes) -> None:
+def _write(descriptor: int, content: bytes | bytearray) -> None:
     written = os.write(descriptor, content)
     if written < len(content):
         view = memoryview(content)

@@ -11,6 +11,7 @@ Once it is over (`ending`), nothing that the server started is left behind.
 """
 
 import contextlib
+import math
 import os
 import signal
 import threading
@@ -36,7 +37,7 @@ LINE_TOO_LONG: Final = 1
 KILLED: Final = 137  # 128 + SIGKILL: the process that a host started; nobody reads the code of this one
 # A small buffer costs less for the usual message; one that was filled is followed by a large one.
 _SMALL: Final = 16 << 10
-_LARGE: Final = 256 << 10
+_LARGE: Final = 120 << 10  # from 128 KiB on, each is mapped anew
 _FLUSH: Final = 5.0
 # A host that asks and asks without reading waits once so many answers are queued for it.
 _QUEUED: Final = 64
@@ -97,6 +98,7 @@ class Proxy:
         self._to_server = Outlet(server.stdin.fileno())
         self._ending = Ending(server, self._to_server, is_waiting=self._is_waiting)
         self._wakes: SimpleQueue[None] = SimpleQueue()
+        self._planned = 0.0  # when time is kept next, unless something wakes it
 
     def run(self) -> int:
         """Relay until it is over; returns the exit code of the server (`docs/reference/proxy.md`)."""
@@ -147,7 +149,7 @@ class Proxy:
         with contextlib.suppress(OSError):
             while chunk := read(descriptor, most):
                 if kept or chunk.find(b"\n") != len(chunk) - 1:
-                    is_read = self._relay_lines(side, lines.feed(chunk), ahead)
+                    is_read = self._relay_kept(side, lines, chunk, ahead)
                 elif passes(chunk) and not queued and acquire(False):  # noqa: FBT003 - `blocking`, quicker
                     is_read = ahead.write_acquired(chunk)
                 else:
@@ -160,13 +162,29 @@ class Proxy:
             self._relay_lines(side, [rest], ahead)
         self._ending.tell(f"{side.value}-closed")
 
+    def _relay_kept(self, side: Side, lines: Lines, chunk: bytes, ahead: Outlet) -> bool:
+        """Lines that did not come whole, or not alone; a very long one that may pass is not put together."""
+        parts = lines.completed_by(chunk) if side is _SERVER and not ahead.frames else None
+        if parts is not None and self._gate.passes_in_parts(parts) and ahead.writing.acquire(blocking=False):
+            lines.drop()
+            return ahead.write_parts_acquired(parts)
+        return self._relay_lines(side, lines.feed(chunk), ahead)
+
     def _relay_lines(self, side: Side, frames: list[bytes], ahead: Outlet) -> bool:
         said = []
         with self._lock:
             for frame in frames:
-                said.append(self._gate.receive(side, frame, time.monotonic()))
-                self._queue(said[-1], frame, ahead)
-        return self._tell(said, ahead)
+                effects = self._gate.receive(side, frame, time.monotonic())
+                self._queue(effects, frame, ahead)
+                if effects is not None:
+                    said.append(effects)
+            is_due = bool(said) and self._is_due_earlier()
+        return self._tell(said, ahead, is_due=is_due)
+
+    def _is_due_earlier(self) -> bool:
+        """Whether time must be kept earlier than was planned: to wake a thread costs more than a frame."""
+        deadline = self._gate.deadline
+        return deadline is not None and deadline < self._planned
 
     def _queue(self, effects: Effects | None, frame: bytes, ahead: Outlet) -> None:
         """Put everything in its place, in order; nothing is written yet."""
@@ -184,11 +202,15 @@ class Proxy:
         for one in effects.to_host:
             self._to_host.put(one)
 
-    def _tell(self, said: list[Effects | None], ahead: Outlet) -> bool:
+    def _tell(self, said: list[Effects], ahead: Outlet, *, is_due: bool) -> bool:
         """Tell people and the other threads what was said, and write what goes ahead; returns as `drain`."""
-        for effects in said:
-            if effects is not None:
+        behind = self._to_host if ahead is self._to_server else self._to_server
+        is_news = any(effects.is_news for effects in said)
+        if is_news:
+            for effects in said:
                 self._announce(effects)
+        elif is_due or behind.frames or self._ending.is_host_gone:
+            self._wakes.put(None)
         is_read = ahead.drain()
         if ahead is self._to_server and len(self._to_host.frames) > _QUEUED:
             self._to_host.drain()
@@ -209,6 +231,7 @@ class Proxy:
         while True:
             with self._lock:
                 deadline = self._gate.deadline
+                self._planned = math.inf if deadline is None else deadline
             try:
                 self._wakes.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
             except Empty:
