@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one connection is held to while its files change: an acceptance opens what it is for, and no more."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import forge
 import pytest
 
-from toolnotary_verifier.approval import withdraw
+from toolnotary_verifier import history
+from toolnotary_verifier.approval import end_overrides, withdraw
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.lockfile import UnsignedEntry
 from toolnotary_verifier.manifest import Artifact, Manifest, Profile
 from toolnotary_verifier.moves import Signed, pin_signed, pin_surface
+from toolnotary_verifier.overrides import Countdown, moment
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
@@ -64,7 +67,7 @@ class Bench:
         (entry,) = lockfile.entries
         lockfile.with_entry(entry._replace(**members)).save(self.lockfile)  # type: ignore[arg-type]
 
-    def opened(self) -> InForce:
+    def opened(self, countdown: Countdown | None = None) -> InForce:
         project = self.project()
         launch = project.launch(["npx", "-y", "@acme/weather"], environment={})
         return InForce(
@@ -75,7 +78,16 @@ class Bench:
             files=(project.state.path, self.lockfile, self._home / "toolnotary.toml"),
             reopen=self.project,
             tell=self.told.append,
+            countdown=countdown,
         )
+
+    def let_pass(self, surface: Surface, seconds: int) -> None:
+        """Break-glass for everything that a surface holds."""
+        project = self.project()
+        launch = project.launch(["npx", "-y", "@acme/weather"], environment={})
+        rows = [(one.kind, one.name, one.digest) for one in surface.definitions.values()]
+        until = moment(datetime.now(UTC) + timedelta(seconds=seconds))
+        project.state.append(history.overridden(SERVER, launch.digest, rows, until=until, reason="down"))
 
 
 @pytest.fixture
@@ -193,3 +205,43 @@ def test_what_is_withdrawn_is_what_is_pinned_by_then(bench: Bench) -> None:
     project = bench.project()
     assert project.lockfile.entries == ()
     assert bench.release.verified.manifest.digest in project.state.revoked(SERVER)
+
+
+# Break-glass
+
+
+def passing(in_force: InForce) -> list[str]:
+    return [one.name for one in in_force.pins.overrides]
+
+
+def test_what_is_let_pass_is_in_force_until_its_time_is_over_and_told_once_to_be(bench: Bench) -> None:
+    bench.pin("default")
+    elapsed = [0.0]
+    in_force = bench.opened(Countdown(elapsed=lambda: elapsed[0]))
+    bench.let_pass(forge.surface(A), 3600)
+    assert in_force.refresh()
+    assert passing(in_force) == ["a"]
+    elapsed[0] = 3500
+    assert not in_force.refresh()
+    assert not in_force.over()
+    elapsed[0] = 3601  # the wall clock has hardly moved: it was put back
+    assert in_force.refresh()
+    assert passing(in_force) == []
+    assert len(in_force.over()) == 1
+    assert not in_force.over()
+    bench.let_pass(forge.surface(B), 3600)
+    assert in_force.refresh()
+    assert passing(in_force) == ["b"], "what is over stays over"
+
+
+def test_what_is_ended_early_is_in_force_no_more(bench: Bench) -> None:
+    bench.pin("default")
+    in_force = bench.opened()
+    bench.let_pass(forge.surface(A, B), 3600)
+    assert in_force.refresh()
+    assert len(end_overrides(bench.project(), SERVER, name="a")) == 1
+    assert in_force.refresh()
+    assert passing(in_force) == ["b"]
+    withdraw(bench.project(), SERVER)
+    assert in_force.refresh()
+    assert passing(in_force) == []

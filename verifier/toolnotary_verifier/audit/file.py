@@ -46,10 +46,16 @@ class AuditFile:
             if _is_special(self.path):
                 _write_special(self.path, lines)
                 return
-            make_folder(self.path.parent, is_private=True)
-            lock = os.open(beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-            with os.fdopen(lock, "r+b", buffering=0) as file, locked(file, seconds=_WAIT):
+            with os.fdopen(self._lock(), "r+b", buffering=0) as file, locked(file, seconds=_WAIT):
                 self._append(lines)
+
+    def _lock(self) -> int:
+        path, flags = beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT
+        try:
+            return os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            make_folder(self.path.parent, is_private=True)
+            return os.open(path, flags, 0o600)
 
     def _append(self, lines: bytes) -> None:
         if _size(self.path) + len(lines) > self._max_bytes and _size(self.path):
