@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from audit_lines import audit_lines
 from servers import http_server
 from terminal import at_terminal
 
@@ -340,3 +341,35 @@ def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> Non
     ended = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "identity" in ended.stderr
+
+
+def test_what_is_decided_is_taken_down_and_what_a_person_lets_pass_passes_for_a_while(home: Path) -> None:
+    call = ("tools/call", {"name": "echo", "arguments": {"text": "hunter2-hunter2"}})
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["tools"] = [http_server.TOOLS[0], *http_server.POISONED]
+        with gateway(home, "--upstream", server.url) as gate:
+            assert gate.ask(*call)["result"]["isError"]
+            words = ["break-glass", "acme", "--reason", "index is down"]
+            let_pass = at_terminal(words, ("[yes/no]", "yes\n"), directory=home)
+            assert let_pass.code == 0, let_pass.shown
+            deadline = time.monotonic() + 60
+            while gate.ask(*call).get("result", {}).get("isError") and time.monotonic() < deadline:
+                time.sleep(0.2)
+            assert "no pin lets this pass: tool echo (override)" in gate.told
+            ended = at_terminal(["revoke", "acme", "--override"], directory=home)
+            assert ended.code == 0, ended.shown
+            while not gate.ask(*call).get("result", {}).get("isError") and time.monotonic() < deadline:
+                time.sleep(0.2)
+        told = audit_lines(home / "home" / "audit.jsonl")
+    about = [line["event"] for line in told if line["name"] == "echo" and line["event"] != "judged"]
+    assert (about[0], about[-1], about.count("broke-glass"), about.count("ended")) == (
+        "refused",
+        "refused",
+        1,
+        1,
+    )
+    assert about.index("refused") < about.index("broke-glass") < about.index("allowed") < about.index("ended")
+    refused = next(line for line in told if line["event"] == "refused")
+    assert (refused["server"], refused["request"], refused["inspection"]) == ("acme", 7, "wire")
+    assert "hunter2" not in (home / "home" / "audit.jsonl").read_text("ascii")
