@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -65,10 +65,23 @@ class Wire:
         process: the process.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path | None = None, new_session: bool = False) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        new_session: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, start_new_session=new_session
+            argv,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            cwd=cwd,
+            start_new_session=new_session,
+            env=environment,
         )
         self.frames: list[bytes] = []
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

@@ -277,6 +277,35 @@ def test_a_stream_that_breaks_is_taken_up_behind_its_last_event() -> None:
         served.wait(lambda: resumed in served.ended)
 
 
+def test_an_answer_on_another_stream_or_a_second_one_does_not_reach_the_host() -> None:
+    def script(exchange: Exchange) -> bool:
+        wrong = {"jsonrpc": "2.0", "id": 5, "result": {"content": [], "stray": True}}
+        if exchange.asked == "GET":
+            exchange.open_stream()
+            exchange.served.wait_for("tools/call")
+            exchange.event(wrong)
+            exchange.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": 1}})
+            exchange.wait_gone()
+            return True
+        if exchange.asked != "tools/call":
+            return False
+        exchange.served.wait_for("ping")
+        exchange.open_stream()
+        exchange.event(exchange.text("right"))
+        exchange.event(wrong)
+        return True
+
+    with serve(script) as served, started(served) as wire:
+        shake_hands(wire)
+        call(wire, 5)
+        assert wire.message()["method"] == "notifications/message"
+        assert wire.ask(6, "ping")["result"] == {}
+        assert wire.answer(5)["result"]["content"][0]["text"] == "right"
+        assert wire.end() == 0
+        assert [json.loads(frame).get("id") for frame in wire.frames].count(5) == 1
+        assert wire.said.count("[stray-answer]") == 2
+
+
 @pytest.mark.parametrize("event_id", ["", "begun"])
 def test_a_request_whose_stream_ends_for_good_is_answered_with_an_error(event_id: str) -> None:
     def script(exchange: Exchange) -> bool:

@@ -2,10 +2,25 @@
 """Requests of a host that nobody has answered yet: each is, once, whatever becomes of its exchange."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject, JsonValue, parse_message, serialize
 from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, coerced_id, frame
+
+
+def answers_in(line: bytes) -> list[str] | None:
+    """The keys of the requests that a line answers, as `Said.ids` has them; None where it answers none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    parts = value if isinstance(value, list) else [value]
+    found = [coerced_id(part.get("id")) or "" for part in parts if _is_answer(part)]
+    return found if len(found) == len(parts) else None
+
+
+def _is_answer(part: JsonValue) -> bool:
+    return isinstance(part, dict) and "method" not in part and ("result" in part or "error" in part)
 
 
 class Awaited:
@@ -27,18 +42,11 @@ class Awaited:
     def __bool__(self) -> bool:
         return bool(self._ids)
 
-    def take(self, line: bytes) -> bool:
-        """Whether a line for the host answers one of them, which then waits no more."""
-        if not self._ids:
-            return False
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            return False
+    def take(self, keys: Iterable[str]) -> bool:
+        """Whether a request of one of these keys waits; from now on none of them does."""
         before = len(self._ids)
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, dict) and "method" not in part:
-                self._ids.pop(coerced_id(part.get("id")) or "", None)
+        for key in keys:
+            self._ids.pop(key, None)
         return len(self._ids) < before
 
     def failed(self, why: str) -> list[bytes]:

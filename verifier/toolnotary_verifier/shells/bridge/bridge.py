@@ -15,7 +15,7 @@ from toolnotary_verifier.shells.bridge.listening import listen
 from toolnotary_verifier.shells.bridge.pipes import Pipes
 from toolnotary_verifier.shells.bridge.posting import Posting
 from toolnotary_verifier.shells.bridge.said import Said
-from toolnotary_verifier.shells.bridge.sent import Sent, UnderWay
+from toolnotary_verifier.shells.bridge.sent import Sent
 from toolnotary_verifier.shells.bridge.session import Session
 from toolnotary_verifier.shells.http.lane import Inbox
 
@@ -51,7 +51,7 @@ class Bridge:
         self._unasked = unasked
         self._was_asked = False
         self._posting = Posting(session, lost=lambda: self.end(UNREACHED))
-        self._under_way = UnderWay()
+        self._under_way = session.under_way
         self._listening: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -138,7 +138,8 @@ class Bridge:
     async def _hear(self) -> None:
         while self._unasked.response is None:
             await self._unasked.news.wait()
-            await self._session.write(*self._unasked.frames())
+            for line in self._unasked.frames():
+                await self._session.hand_on(line)
         self.end(GATE_FAILED)
 
     async def _await_gone(self) -> None:

@@ -32,7 +32,7 @@ async def listen(session: Session, opened: asyncio.Event) -> None:
         else:
             async with aclosing(session.lines(response, place)) as lines:
                 async for line in lines:
-                    await session.write(line)
+                    await session.hand_on(line)
         await asyncio.sleep(place.pause())
 
 
@@ -56,8 +56,7 @@ async def resume(session: Session, place: Place, sent: Sent) -> None:
             continue
         async with aclosing(session.lines(response, place)) as lines:
             async for line in lines:
-                sent.awaited.take(line)
-                await session.write(line)
+                await session.hand_on(line, sent)
                 if not sent.awaited:
                     return
         if place.last_event != before:

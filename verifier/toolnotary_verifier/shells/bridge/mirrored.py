@@ -23,7 +23,7 @@ _CALL: Final = b"tools/call"
 _STATELESS: Final = META_VERSION.encode()
 _PREFIX: Final = b"mcp-param-"
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, section 5.6.2
-_TYPES: Final = frozenset(("string", "integer", "boolean"))
+_TYPES: Final = ("string", "integer", "boolean")  # no set: a schema may have anything for its type
 _PLAIN: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?|")
 _MOST: Final = 8192  # bytes of a header that servers take
 _OPEN: Final = "=?base64?"

@@ -10,6 +10,7 @@ from typing import Final
 
 from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.jsonrpc import frame, request
+from toolnotary_verifier.shells.bridge.awaited import answers_in
 from toolnotary_verifier.shells.bridge.listening import resume
 from toolnotary_verifier.shells.bridge.reading import Place
 from toolnotary_verifier.shells.bridge.said import Said
@@ -72,8 +73,8 @@ class Posting:
                     return
                 if sent.said.method == "initialize":
                     self._agree(response, line)
-                sent.awaited.take(line)
-                await self._session.write(line)
+                if not await self._session.hand_on(line, sent):
+                    await self._session.write(*sent.awaited.refused(line))
 
     def _agree(self, response: Response, line: bytes) -> None:
         value = _parsed(line)
@@ -85,9 +86,9 @@ class Posting:
 
     async def _refused(self, sent: Sent, response: Response) -> None:
         session, content = self._session, await left(response)
-        if content.strip() and sent.awaited.take(line := one_line(content)):
-            await session.write(line)
-        elif response.status == 401:
+        if answers_in(content) and await session.hand_on(one_line(content), sent):
+            return
+        if response.status == 401:
             session.tell_once("sign-in", f"the server {SIGN_IN}")
             await session.write(*sent.awaited.failed(SIGN_IN))
         elif response.status == 404 and session.facts.session and sent.said.method != "initialize":

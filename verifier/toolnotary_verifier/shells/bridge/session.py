@@ -5,10 +5,12 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
 from toolnotary_verifier.limits import Limits
+from toolnotary_verifier.shells.bridge.awaited import answers_in
 from toolnotary_verifier.shells.bridge.facts import Facts
 from toolnotary_verifier.shells.bridge.pipes import Pipes
 from toolnotary_verifier.shells.bridge.reading import Place, frames_of
 from toolnotary_verifier.shells.bridge.said import Said
+from toolnotary_verifier.shells.bridge.sent import Sent, UnderWay
 from toolnotary_verifier.shells.http.front import Front
 from toolnotary_verifier.shells.http.message import Request, Response
 
@@ -25,6 +27,7 @@ class Session:
 
     Attributes:
         facts: what was agreed on.
+        under_way: what the host sent.
         limits: bounds on what both send.
         tell: tells people something, under a code.
     """
@@ -34,6 +37,7 @@ class Session:
     ) -> None:
         """Nothing was said yet."""
         self.facts = Facts()
+        self.under_way = UnderWay()
         self.limits = limits
         self.tell = tell
         self._front = front
@@ -57,8 +61,25 @@ class Session:
         """What the host may read of a response, as it comes; to be closed."""
         return frames_of(response, place, limits=self.limits)
 
+    async def hand_on(self, line: bytes, sent: Sent | None = None) -> bool:
+        """Give the host a line of the server, but for an answer where none belongs; whether it went on.
+
+        An answer belongs to the response to its request, or to what is left of that (until 2025-11-25).
+
+        Args:
+            line: of the server.
+            sent: on the response to which it stood, if it stood on one.
+        """
+        keys = answers_in(line)
+        is_fit = keys is None or (sent is not None and sent.awaited.take(keys))
+        if is_fit:
+            await self._pipes.write(line)
+        else:
+            self.tell("stray-answer", "an answer was dropped that is for no request of its stream")
+        return is_fit
+
     async def write(self, *lines: bytes) -> None:
-        """Give the host lines."""
+        """Give the host lines of ours."""
         for line in lines:
             await self._pipes.write(line)
 
