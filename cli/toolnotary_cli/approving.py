@@ -94,7 +94,15 @@ class Approving:
         Raises:
             ToolnotaryError: it cannot be looked at, or not be accepted.
         """
-        looked = self._look(given, start=start, offline=offline)
+        try:
+            looked = self._look(given, start=start, offline=offline)
+        except CannotTell as error:
+            if error.code != "unauthorized":
+                raise
+            seen = command("approve", self._server, "--seen")
+            raise CannotTell(
+                "unauthorized", error.message, remedy=f"what your host was shown is reviewed with: {seen}"
+            ) from None
         if looked is None:
             return self._declined(None, "was not started, and stays as it was pinned")
         return self._judged(*looked, registry=registry, offline=offline)

@@ -296,6 +296,7 @@ def test_what_only_the_host_can_be_shown_is_reviewed_as_it_was_shown(home: Path)
             asked = len(server.requests)
             live = at_terminal(["approve", "acme"], directory=home)
             assert "unauthorized" in live.shown
+            assert "reviewed with: toolnotary approve acme --seen" in live.shown
             session = at_terminal(["approve", "acme", "--seen"], ("[yes/no]", "yes\n"), directory=home)
             assert session.code == 0, session.shown
             assert f"on a guarded connection, started as {server.url}" in session.shown
