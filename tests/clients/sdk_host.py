@@ -9,7 +9,8 @@ and which tasks and threads were left behind.
 
 Steps: "list" gives names; "tools" gives descriptions, and asks something else meanwhile; "instructions";
 ["call", NAME, ARGUMENTS] gives [refused or failed, text]; ["cancel", NAME] calls, and gives up once progress
-was reported; "changed" waits for a list_changed; ["write", FILE, TEXT]; ["sleep", SECONDS].
+was reported; "changed" waits for a list_changed; ["write", FILE, TEXT]; ["unwritable", FILE];
+["sleep", SECONDS].
 """
 
 import asyncio
@@ -97,6 +98,9 @@ class Host:
         if name == "changed":
             await self.changed.wait()
             return True
+        if name == "unwritable":
+            Path(rest[0]).unlink()
+            return Path(rest[0]).mkdir()
         if name == "write":
             return Path(rest[0]).write_text(rest[1], encoding="utf-8")
         await asyncio.sleep(float(rest[0]))

@@ -19,10 +19,15 @@ from proxybench import SERVER, Wire
 from sdk import MAJORS, WAYS, pin, relay, told, turning, turning_over_http
 from servers import hostile_http, scripted
 from servers.hostile_http import Attack
+from servers.publisher import SERVER as SIGNED
+from servers.registry import RunningRegistry, sqlite_registry
+from signed_servers import Bench
 from transcripts import SESSIONS
 from transcripts import told as as_told
 
 from toolnotary_verifier.saved import read_saved
+
+__all__ = ["sqlite_registry"]
 
 Json = Any
 GREET = ["call", "greet", {"name": "Ada"}]
@@ -302,12 +307,20 @@ def test_another_launch_than_the_pinned_one_is_not_started(major: str, tmp_path:
 def test_a_trail_that_must_be_kept_and_cannot_be_ends_the_connection(major: str, tmp_path: Path) -> None:
     argv = turning(major)
     pin("--", *argv)
-    trail = tmp_path / "audit.jsonl"
+    trail = tmp_path / "trail" / "audit.jsonl"
     rules = f'[audit]\nfile = "{trail}"\nrequired = true\n'
     (home() / "toolnotary.toml").write_text(rules, encoding="utf-8")
     assert host(major, "session", GREET, command=argv)["given"] == [[False, "Hello, Ada."]]
     lines = [json.loads(line) for line in trail.read_text(encoding="utf-8").splitlines()]
     assert {line["inspection"] for line in lines} == {"parsed"}
+    plan = {"server": SERVER, "mode": "session", "command": argv}
+    lost = ["unwritable", str(trail)]
+    result, said = told(major, "sdk_host.py", {**plan, "steps": [GREET, lost, TURN, "list", GREET]})
+    assert result["given"][0] == [False, "Hello, Ada."]
+    assert "greet" not in str(result["given"][1:]), said
+    assert "onnection closed" in result["raised"]
+    assert "decisions are not taken down" in said
+    assert result["left"] == []
 
 
 @pytest.mark.parametrize("major", MAJORS)
@@ -320,6 +333,29 @@ def test_a_server_that_ends_ends_the_session_and_nothing_is_left(major: str) -> 
     )
     assert (result["given"], result["left"]) == ([], []), said
     assert "onnection closed" in result["raised"]
+
+
+@pytest.mark.parametrize("major", MAJORS)
+def test_what_the_sdk_could_not_read_reaches_the_host_as_the_exception_that_it_is(major: str) -> None:
+    argv = scripted.command(move="banner")
+    proxybench.pin_scripted(argv)
+    read = host(major, "session", "list", command=argv)
+    assert read["given"] == [[tool["name"] for tool in scripted.TOOLS]]
+    assert "ValidationError" in read["notified"]
+
+
+@pytest.mark.parametrize("major", MAJORS)
+def test_what_a_known_signer_signed_is_looked_up_pinned_and_announced(
+    major: str, tmp_path: Path, sqlite_registry: RunningRegistry
+) -> None:
+    bench = Bench(tmp_path)
+    bench.shows(scripted.TOOLS)
+    bench.publish(sqlite_registry, bench.signed("1.0.0", scripted.TOOLS))
+    plan = {"server": SIGNED, "mode": "session", "command": bench.argv, "steps": ["list", "changed", "list"]}
+    result, said = told(major, "sdk_host.py", plan)
+    assert result["given"] == [[], True, [tool["name"] for tool in scripted.TOOLS]], said
+    assert result["left"] == []
+    assert "pinned to version 1.0.0, sequence 1" in said
 
 
 # Without the extra

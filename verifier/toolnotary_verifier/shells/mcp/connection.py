@@ -32,6 +32,7 @@ from toolnotary_verifier.shells.mcp.sdk import Item, Reads, Said, Writes
 from toolnotary_verifier.shells.mcp.ways import HostReads, HostWrites, Way, send_within
 
 _LOOK: Final = 1.0  # seconds between two looks at the files; documented as "within two seconds"
+_LAST: Final = 10.0  # likewise for what is recorded at the end, which another process may hold up
 _ASK: Final = 0.05  # likewise at a look-up that is under way
 _GONE: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 
@@ -87,9 +88,9 @@ class Connection:
         finally:
             self._is_over = True
             self.reads.end()
-            with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(_LAST, shield=True):
                 await self._server_writes.aclose()
-                await anyio.to_thread.run_sync(self._guard.record)
+                await anyio.to_thread.run_sync(self._guard.record, abandon_on_cancel=True)
 
     # What host and server say
 
