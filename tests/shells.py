@@ -8,10 +8,9 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 from conftest import ROOT
@@ -23,19 +22,63 @@ SERVER = "acme/files"
 DEADLINE = 60.0
 
 
-@dataclass(frozen=True)
 class Front:
-    """A running shell: where a host dials it, and what it says to people."""
+    """A running shell.
 
-    url: str
-    errors: Path
-    process: "subprocess.Popen[bytes]"
+    Attributes:
+        process: the process.
+        url: where a host dials it, once that was announced.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        self._said: list[str] = []
+        self._more = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+        self.url = ""
+
+    def _listen(self) -> None:
+        for line in self.process.stderr or ():
+            with self._more:
+                self._said.append(line.decode("utf-8", "replace"))
+                self._more.notify_all()
+        with self._more:
+            self._ended = True
+            self._more.notify_all()
+
+    def wait_announced(self) -> None:
+        """Wait until it has told its URL."""
+        with self._more:
+            self._more.wait_for(lambda: self._ended or " listening on " in self._text, DEADLINE)
+        for line in self._said:
+            if " listening on " in line:
+                self.url = line.split()[-1]
+        assert self.url, self._text
+
+    @property
+    def _text(self) -> str:
+        return "".join(self._said)
 
     @property
     def said(self) -> str:
-        """What it said so far, without the line that tells its URL."""
-        lines = self.errors.read_text(encoding="utf-8").split("\n")
-        return "\n".join(line for line in lines if self.url not in line)
+        """What it has told people so far, without the line that tells its URL."""
+        return "".join(line for line in list(self._said) if self.url not in line)
+
+    def wait_said(self, text: str) -> str:
+        """Wait until it has told people this; all of it."""
+        with self._more:
+            assert self._more.wait_for(lambda: text in self._text, DEADLINE), self._text
+        return self.said
+
+    def end(self) -> None:
+        """End it."""
+        self.process.terminate()
+        self.process.wait(DEADLINE)
+        self._thread.join(DEADLINE)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
 
 
 Shell = Callable[[str, Path], AbstractContextManager[Front]]
@@ -51,43 +94,27 @@ def pin(home: Path, *source: str) -> None:
 
 @contextlib.contextmanager
 def _running(argv: Sequence[str], home: Path) -> Iterator[Front]:
-    errors = home / "errors.log"
-    with errors.open("wb") as stream:
-        process = subprocess.Popen(
-            argv,
-            cwd=home,
-            env={**os.environ, "TOOLNOTARY_HOME": str(home)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stream,
-        )
+    pipe, none = subprocess.PIPE, subprocess.DEVNULL
+    environment = {**os.environ, "TOOLNOTARY_HOME": str(home)}
+    process = subprocess.Popen(argv, cwd=home, env=environment, stdin=none, stdout=none, stderr=pipe)
+    front = Front(process)
     try:
-        yield Front(_announced(process, errors), errors, process)
+        front.wait_announced()
+        yield front
     finally:
-        process.terminate()
-        process.wait(DEADLINE)
+        front.end()
 
 
-def gateway(url: str, home: Path) -> AbstractContextManager[Front]:
-    """`toolnotary gateway` before a server."""
-    words = ["gateway", "--port", "0", "--upstream", url, "--server", SERVER]
-    return _running([sys.executable, "-m", "toolnotary_cli", *words], home)
+def gateway(url: str, home: Path, *options: str, before: Sequence[str] = ()) -> AbstractContextManager[Front]:
+    """`toolnotary gateway` before a server; `before` are the words of a command that runs it."""
+    words = ["gateway", "--port", "0", "--upstream", url, "--server", SERVER, *options]
+    return _running([*before, sys.executable, "-m", "toolnotary_cli", *words], home)
 
 
 def embedded(library: str) -> Shell:
     """A program that embeds the transport for this library."""
     program = str(ROOT / "tests" / "clients" / "relay.py")
     return lambda url, home: _running([sys.executable, program, library, url, SERVER], home)
-
-
-def _announced(process: "subprocess.Popen[bytes]", errors: Path) -> str:
-    deadline = time.monotonic() + DEADLINE
-    while process.poll() is None and time.monotonic() < deadline:
-        for line in errors.read_text(encoding="utf-8").splitlines():
-            if " listening on " in line:
-                return line.rpartition(" ")[2]
-        time.sleep(0.02)
-    raise AssertionError(errors.read_text(encoding="utf-8"))
 
 
 # By the name that a test shows.

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +49,26 @@ class Bench:
         signers = f'[[signers]]\nservers = "io.github.acme/*"\nkey = """{key}"""\n'
         (self.home / "toolnotary.toml").write_text(registry + more + signers, encoding="utf-8")
 
-    def signed(self, version: str, tools: Json, *, digest: str | None = None) -> Signed:
-        """A version of the server that the publisher signed, `N.0.0` with the sequence N."""
+    def signed(
+        self,
+        version: str,
+        tools: Json,
+        *,
+        digest: str | None = None,
+        at: datetime = NOW,
+        expires_at: datetime | None = None,
+    ) -> Signed:
+        """A version of the server that the publisher signed at that time, `N.0.0` with the sequence N."""
         file = digest or "sha256:" + hashlib.sha256(Path(self.argv[1]).read_bytes()).hexdigest()
         seen = surface(tools)
         unnamed = UnnamedManifest.build(profiles={"default": (Profile.of(seen, transport="stdio"), seen)})
         made = unnamed.named(
             server=SERVER, version=version, artifacts=[Artifact("pkg:generic/weather@1.0.0", file)]
         )
-        release = self.publisher.sign(made, sequence=int(version.partition(".")[0]))
+        number = int(version.partition(".")[0])
+        release = self.publisher.sign(made, sequence=number, issued_at=at, expires_at=expires_at)
         key = self.publisher.public_key
-        verified = verify_publish(release.manifest, release.bundle, trusted={key.key_id: key}, at=NOW)
+        verified = verify_publish(release.manifest, release.bundle, trusted={key.key_id: key}, at=at)
         return Signed(verified=verified, bundle=release.bundle)
 
     def publish(self, running: RunningRegistry, *versions: Signed) -> None:
