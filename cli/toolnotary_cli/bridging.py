@@ -23,4 +23,4 @@ def bridge(url: str, *, headers: Sequence[str], ca_file: Path | None, settings: 
         InvalidInput: a file that is not valid.
     """
     source = UrlSource(url=url, headers=headers_of(headers), ca_file=ca_file)
-    return serve(Guard.of_url(url, settings, log=Log), source)
+    return serve(Guard.of_url(url, settings, log=Log, headers=source.headers), source)

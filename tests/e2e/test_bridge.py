@@ -2,6 +2,7 @@
 """A server that speaks HTTP behind `toolnotary run --url`, as a host that only starts commands uses it."""
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -47,6 +48,25 @@ def call(wire: Wire, request_id: Json, name: str = "echo") -> None:
 
 
 # What passes
+
+
+@pytest.mark.parametrize("repeats", [False, True], ids=["plain", "repeats-the-token"])
+def test_what_was_withheld_is_kept_for_a_review_without_what_the_host_sends(
+    monkeypatch: pytest.MonkeyPatch, repeats: bool
+) -> None:
+    monkeypatch.setenv("KEY", "Bearer s3cret-s3cret")
+    with serve() as served, started(served, "--header", "Authorization=KEY") as wire:
+        shake_hands(wire)
+        description = "Say s3cret-s3cret." if repeats else "Say more."
+        served.tools[0] = {**TOOLS[0], "description": description}
+        assert wire.tools() == [tool["name"] for tool in TOOLS[1:]]
+        assert wire.end() == 0
+    kept = list((Path(os.environ["TOOLNOTARY_HOME"]) / "seen").rglob("*.json"))
+    assert len(kept) == (0 if repeats else 1)
+    assert ("secret-in-surface" in wire.said) is repeats
+    if not repeats:
+        shown = at_terminal(["approve", SERVER, "--seen"], *YES)
+        assert (shown.code, "more" in shown.shown) == (0, True), shown.shown
 
 
 def test_a_rug_pull_is_withheld_and_its_calls_are_refused() -> None:
