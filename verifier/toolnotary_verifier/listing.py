@@ -43,12 +43,13 @@ class Listing:
         """The parameters of the next request, without `_meta`; an empty cursor is a cursor (MCP)."""
         return {} if self._cursor is None else {"cursor": self._cursor}
 
-    def receive(self, result: JsonValue, size: int) -> bool:
+    def receive(self, result: JsonValue, size: int, *, is_known: bool = False) -> bool:
         """Take the result of one page; True if it was the last.
 
         Args:
             result: the `result` member of the response, as parsed.
             size: bytes of the whole response.
+            is_known: whether this page, behind the same ones, was taken before; it is not checked again.
 
         Raises:
             InvalidInput: `listing-shape`, `listing-limit`, `cursor-loop`, or what makes a part beside the
@@ -57,14 +58,8 @@ class Listing:
         self._pages += 1
         self._bytes += size
         member = LIST_MEMBER[self.kind]
-        if isinstance(result, Flaw):
-            raise InvalidInput(result.code, f"the answer to a {self.kind} listing: {result.message}")
-        if not isinstance(result, dict) or not isinstance(result.get(member), list):
-            raise InvalidInput(
-                "listing-shape", f"the answer to a {self.kind} listing holds no array {member}"
-            )
-        self._bound(size, result[member])
-        self._strict(result, member)
+        if not is_known:
+            self._check(result, size, member)
         if self._pages == 1:
             self.first_page = result
         self.entries.extend(result[member])
@@ -74,6 +69,16 @@ class Listing:
             return True
         self._follow(cursor)
         return False
+
+    def _check(self, result: JsonValue, size: int, member: str) -> None:
+        if isinstance(result, Flaw):
+            raise InvalidInput(result.code, f"the answer to a {self.kind} listing: {result.message}")
+        if not isinstance(result, dict) or not isinstance(result.get(member), list):
+            raise InvalidInput(
+                "listing-shape", f"the answer to a {self.kind} listing holds no array {member}"
+            )
+        self._bound(size, result[member])
+        self._strict(result, member)
 
     def _bound(self, size: int, entries: list[JsonValue]) -> None:
         limits = self._limits

@@ -98,7 +98,7 @@ class Verification:
             known = record.pages[len(attempt.pages)]
             if known.repeat is not None and known.repeat.answers(line, b'"%s"' % own_id.encode("ascii")):
                 del self.under_way[own_id]
-                self._receive(record, known, len(line), turn)
+                self._receive(record, known, len(line), turn, is_known=True)
                 return True
         return False
 
@@ -149,12 +149,12 @@ class Verification:
         if record is not None:
             self._fail(record, why, turn)
 
-    def _receive(self, record: Record, page: Page, size: int, turn: Turn) -> None:
+    def _receive(self, record: Record, page: Page, size: int, turn: Turn, *, is_known: bool = False) -> None:
         attempt = record.attempt
         if attempt is None:
             return
         try:
-            done = attempt.listing.receive(page.result, size)
+            done = attempt.listing.receive(page.result, size, is_known=is_known)
         except InvalidInput as refused:
             self._fail(record, f"could not be listed: {refused.message} ({refused.code})", turn)
             return

@@ -154,7 +154,7 @@ class Proxy:
                     is_read = ahead.write_acquired(chunk)
                 else:
                     is_read = self._relay_lines(side, [chunk], ahead)
-                most = _SMALL if len(chunk) < most else _LARGE
+                most = _SMALL if len(chunk) < _SMALL else _LARGE
                 if not is_read and side is _SERVER:
                     self._ending.tell("host-closed")
                     return
