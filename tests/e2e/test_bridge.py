@@ -9,18 +9,23 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bridged import ask, bridge, pin, request
 from pinned_servers import YES
-from proxybench import SERVER, Wire
-from servers import http_server
+from proxybench import DEADLINE, SERVER, Wire
+from servers import http_server, publisher
+from servers.certificate import certificate
 from servers.streaming import HANDSHAKE, SESSION, STATELESS, TOOLS, Exchange, Served, serve
+from signed_servers import Bench
 from terminal import at_terminal
 
 from toolnotary_verifier.lockfile import Lockfile
+
+__all__ = ["certificate"]
 
 Json = Any
 TOOLNOTARY = [sys.executable, "-m", "toolnotary_cli"]
@@ -619,3 +624,58 @@ def test_a_url_with_a_secret_in_it_is_not_told(tmp_path: Path) -> None:
             ask(wire, 1, "tools/list")
             assert told(wire.wait_said("[withheld]"), "lock") == ["lock", "--server", "t", "URL"]
             assert "kAnary0" not in wire.said
+
+
+# What is shared with every shell
+
+
+@pytest.fixture
+def silent_registry() -> Iterator[str]:
+    """The URL of a registry that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def unpinned(served: Served, *options: str) -> Wire:
+    """A host that has started the bridge to a server that nobody pinned, and whose publisher is known."""
+    Bench(Path(os.environ["TOOLNOTARY_HOME"])).trust(None)
+    return Wire([*TOOLNOTARY, "run", "--server", publisher.SERVER, "--url", served.url, *options])
+
+
+def test_a_registry_that_is_named_is_asked_and_holds_up_no_end(silent_registry: str) -> None:
+    with serve() as served, unpinned(served, "--registry", silent_registry) as wire:
+        assert ask(wire, 1, "tools/list")["result"]["tools"] == []
+        assert "the registry is being asked" in wire.wait_said("[withheld]")
+        assert wire.end() == 0
+        assert "[look-up]" not in wire.said  # it was still waiting
+
+
+def test_offline_asks_no_registry(silent_registry: str) -> None:
+    with serve() as served, unpinned(served, "--registry", silent_registry, "--offline") as wire:
+        assert ask(wire, 1, "tools/list")["result"]["tools"] == []
+        assert "to pin it: toolnotary lock" in wire.wait_said("[withheld]")
+        assert wire.end() == 0
+
+
+def test_the_certificates_that_are_named_are_accepted(certificate: tuple[Path, Path]) -> None:
+    with http_server.serve(tls=certificate) as server:
+        pin(server.url, http_server.TOOLS)
+        with Wire(bridge(server.url)) as wire:
+            said = ask(wire, 1, "server/discover")["error"]["message"]
+            assert said.startswith("toolnotary: the server has a certificate that is not trusted: ")
+            assert wire.end() == 3
+        with Wire(bridge(server.url, "--ca-file", str(certificate[0]))) as wire:
+            assert ask(wire, 1, "server/discover")["result"]["supportedVersions"] == [STATELESS]
+
+
+def test_a_host_that_reads_nothing_any_more_ends_it() -> None:
+    pipe = subprocess.PIPE
+    with serve() as served:
+        pin(served.url)
+        with subprocess.Popen(bridge(served.url), stdin=pipe, stdout=pipe) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdout.close()
+            process.stdin.write(json.dumps(request(1, "server/discover")).encode() + b"\n")
+            process.stdin.flush()
+            assert process.wait(DEADLINE) == 0

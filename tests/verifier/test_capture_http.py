@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One look at a server behind Streamable HTTP: both eras, and each hostile move under its own code."""
 
-import shutil
 import socket
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import http_server
+from servers.certificate import certificate
 from servers.http_server import Served, serve
 from servers.tunnel import tunnel
 
@@ -18,6 +17,8 @@ from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, InvalidInput, ToolnotaryError
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.surface import Surface
+
+__all__ = ["certificate"]
 
 PATIENT = Limits(first_start_seconds=60, listing_seconds=60)
 IMPATIENT = Limits(first_start_seconds=60, listing_seconds=0.3)
@@ -242,30 +243,6 @@ def test_what_is_no_url_of_a_server_is_refused_without_repeating_it(url: str) ->
 
 
 # TLS and proxies
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not here to make a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    pair = (folder / "certificate.pem", folder / "key.pem")
-    make = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-days",
-        "2",
-    ]
-    about = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-out", str(pair[0]), "-keyout", str(pair[1])]
-    subprocess.run([*make, *about, *files], check=True, capture_output=True)
-    return pair
 
 
 def test_a_certificate_of_an_unknown_authority_is_not_accepted(certificate: tuple[Path, Path]) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from toolnotary_verifier.gate import Effects, Gate, Streams
 from toolnotary_verifier.guard import Guard
+from toolnotary_verifier.shells.http.beside import beside
 from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
 from toolnotary_verifier.shells.http.message import Send
 
@@ -112,7 +113,7 @@ class Service:
 
     async def _look_up(self) -> None:
         judges = self.guard.look_up() if self.guard.look_up is not None else iter(())
-        while (judge := await asyncio.to_thread(next, judges, None)) is not None:
+        while (judge := await beside(partial(next, judges, None))) is not None:
             self.front.each_gate(partial(Gate.repin, judge=judge))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
