@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from toolnotary_verifier.gate import Effects, Gate, Side, Streams
+from toolnotary_verifier.gate import Effects, Gate, Matter, Side, Streams
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.shells.http.asking import Asking
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
@@ -105,13 +105,27 @@ class Front:
 
     def hear(self) -> Inbox:
         """Where a sole host finds what comes to none of its requests, and a response once nothing passes."""
-        lane = self._lanes.of(Request("GET", (), b""))
-        return lane.open(next(self._numbers), hears_all=True)
+        lane, exchange = self._lanes.of(Request("GET", (), b"")), next(self._numbers)
+        inbox = lane.open(exchange, hears_all=True)
+        lane.hears(exchange)
+        return inbox
 
     def each_gate(self, what: Callable[[Gate], Effects]) -> None:
         """Do something with every gate, such as judging again, and all that follows from it."""
         for lane in self._lanes.all():
             lane.follow(what(lane.gate), also_here=True)
+
+    def with_gate(self, gate: Gate, what: Callable[[Gate], Effects]) -> bool:
+        """Do something with one gate, and all that follows from it; False if it is not used any more."""
+        for lane in self._lanes.all():
+            if lane.gate is gate:
+                lane.follow(what(gate), also_here=True)
+                return True
+        return False
+
+    def leave(self) -> list[Matter]:
+        """What follows for questions that are open in hosts, since nobody answers them any more."""
+        return [matter for lane in self._lanes.all() for matter in lane.gate.leave().matters]
 
     def break_off(self, why: str) -> None:
         """Let nothing pass any more: something failed without which nobody may trust what passes."""
@@ -194,6 +208,8 @@ class Front:
             return self._failed(lane, error)
         else:
             is_open = not isinstance(response.body, bytes)
+            if is_open and not self._is_sole:
+                lane.hears(exchange)
             return response
         finally:
             if not is_open:
@@ -207,6 +223,7 @@ class Front:
             return bad_gateway(str(error))
         await reply.aclose()
         if reply.status < 300:
+            lane.follow(lane.gate.leave())
             self._lanes.drop(lane)
             lane.rest()
         return Response(reply.status, [], b"")

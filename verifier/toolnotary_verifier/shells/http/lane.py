@@ -80,6 +80,7 @@ class Lane:
         self.inboxes: dict[Exchange, Inbox] = {}
         self.streams: list[Exchange] = []
         self.has_events = False
+        self._heard_in: set[Exchange] = set()
         self.used = time.monotonic()
         self._ask = ask
         self._heard = heard
@@ -103,6 +104,15 @@ class Lane:
         if exchange in self.streams:
             self.streams.remove(exchange)
         self.gate.hang_up(exchange)
+        if exchange in self._heard_in:
+            self._heard_in.remove(exchange)
+            if not self._heard_in:
+                self.follow(self.gate.hear(is_heard=False))
+
+    def hears(self, exchange: Exchange) -> None:
+        """The host has a stream, opened for what nobody asked for, on which it reads by now."""
+        self._heard_in.add(exchange)
+        self.follow(self.gate.hear(is_heard=True))
 
     def receive(self, side: Side, frame: bytes, exchange: Exchange) -> Effects | None:
         """As `Gate.receive`, with everything told and sent that is not for this exchange."""

@@ -104,6 +104,7 @@ class Lanes:
             if len(self._lanes) < self._most and lane.used > old:
                 return
             if not lane.inboxes:
+                lane.follow(lane.gate.leave())
                 lane.rest()
                 del self._lanes[key]
 

@@ -3,11 +3,12 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Coroutine
 from functools import partial
 from typing import Final
 
-from toolnotary_verifier.gate import Effects, Gate, Streams
+from toolnotary_verifier.gate import Answered, Effects, Gate, Matter, Said, Streams
 from toolnotary_verifier.guard import Guard
 from toolnotary_verifier.shells.http.beside import beside
 from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
@@ -67,21 +68,37 @@ class Service:
         """End what is under way."""
         tasks = list(self._tasks)
         self.stop()
-        recording = asyncio.get_running_loop().run_in_executor(None, self.guard.record)
+        recording = asyncio.get_running_loop().run_in_executor(None, self._conclude, self.front.leave())
         await self.front.aclose()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.shield(recording)
 
     def _gate(self, streams: Streams) -> Gated:
         trail = self.guard.trail()
+        gate = self.guard.gate(streams, asks=True)
 
         def heard(effects: Effects) -> bool:
             is_kept = trail.decided(effects)
+            for matter in effects.matters:
+                self._start(self._attend(gate, matter))
             if effects.log or effects.decisions or effects.unlisted or effects.look_up:
                 self._heard(effects)
             return is_kept
 
-        return Gated(self.guard.gate(streams), heard)
+        return Gated(gate, heard)
+
+    async def _attend(self, gate: Gate, matter: Matter) -> None:
+        """Have a host asked, or what it said written down; the files are waited for in a thread."""
+        invitation = await asyncio.to_thread(self.guard.attend, matter)
+        if invitation is None:
+            return
+        if not self.front.with_gate(gate, lambda one: one.elicit(invitation, time.monotonic())):
+            await asyncio.to_thread(self.guard.attend, Answered(invitation.change_set, Said.UNASKED))
+
+    def _conclude(self, matters: list[Matter]) -> None:
+        for matter in matters:
+            self.guard.attend(matter)
+        self.guard.record()
 
     def _heard(self, effects: Effects) -> None:
         for kind, why in effects.unlisted:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
-from toolnotary_verifier.gate import Effects, Judge, Side
+from toolnotary_verifier.gate import Effects, Judge, Matter, Side
 from toolnotary_verifier.guard import Guard
 from toolnotary_verifier.shells.mcp.messages import (
     answered,
@@ -54,7 +54,7 @@ class Connection:
             writes: its stream of what the session says.
         """
         self._guard = guard
-        self._gate = guard.gate()
+        self._gate = guard.gate(asks=True)
         self._trail = guard.trail()
         self._server_reads = reads
         self._server_writes = writes
@@ -90,7 +90,13 @@ class Connection:
             self.reads.end()
             with anyio.move_on_after(_LAST, shield=True):
                 await self._server_writes.aclose()
-                await anyio.to_thread.run_sync(self._guard.record, abandon_on_cancel=True)
+                matters = self._gate.leave().matters
+                await anyio.to_thread.run_sync(self._conclude, matters, abandon_on_cancel=True)
+
+    def _conclude(self, matters: list[Matter]) -> None:
+        for matter in matters:
+            self._guard.attend(matter)
+        self._guard.record()
 
     # What host and server say
 
@@ -155,6 +161,9 @@ class Connection:
             self._guard.log.entry(entry)
         if effects.look_up and self._guard.look_up is not None and self._start is not None:
             self._start(self._until_broken, self._ask)
+        for matter in effects.matters:
+            if self._start is not None:
+                self._start(self._until_broken, partial(self._attend, matter))
         self._is_stirred.set()
         self._is_news.set()
         if effects.close is not None:
@@ -205,6 +214,12 @@ class Connection:
         async with _answers(self._guard) as answers:
             async for judge in answers:
                 self._do(self._gate.repin(judge))
+
+    async def _attend(self, matter: Matter) -> None:
+        """Have the host asked, or what it said written down."""
+        invitation = await anyio.to_thread.run_sync(self._guard.attend, matter)
+        if invitation is not None:
+            self._do(self._gate.elicit(invitation, time.monotonic()))
 
     # The end
 
