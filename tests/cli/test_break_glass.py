@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary break-glass`: a person lets exactly what they were shown pass for a while, and no pin moves."""
 
+import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]  # ships no types
 import pytest
 from audit_lines import audit_lines, events
+from conftest import ROOT
 from pinned_servers import FIND, LOSE, POISONED, YES, Bench, Json, bench
 
 from toolnotary_verifier import history
@@ -252,3 +257,27 @@ def test_a_clock_that_was_put_back_lets_nothing_pass(bench: Bench) -> None:
     assert checked(bench, POISONED, LOSE)["find"] == "changed"
     code, _, err = bench.run(*GLASS)
     assert (code, "error: clock-behind: " in err) == (1, True)
+
+
+def test_the_command_that_is_told_ends_it(bench: Bench) -> None:
+    session = bench.at_terminal(*GLASS, answers=YES)
+    told = re.search(r"to end it before: toolnotary (.+?)\r?\n", session.shown)
+    assert told is not None
+    assert bench.run(*shlex.split(told[1]))[0] == 0
+    assert checked(bench, POISONED, LOSE)["find"] == "changed"
+
+
+def test_a_program_reads_what_passes_and_until_when(bench: Bench) -> None:
+    session = bench.at_terminal(*GLASS, "--format", "json", answers=YES)
+    document = json.loads(session.shown[session.shown.index("{\n") :])
+    schema = json.loads((ROOT / "docs" / "schemas" / "break-glass.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+    (one,) = document["definitions"]
+    assert (one["name"], one["reason"], one["live"]) == ("find", "changed", digest_of(POISONED))
+    assert document["until"].endswith("Z")
+    declined = bench.at_terminal(*GLASS, "--format", "json", answers=NO)
+    jsonschema.validate(json.loads(declined.shown[declined.shown.index("{\n") :]), schema)
+
+
+def digest_of(tool: Json) -> str:
+    return Definition.of(Kind.TOOL, tool).digest

@@ -48,6 +48,7 @@ ASKING = {
     "approve-start": (["approve", "files"], "server.json ? [yes/no]"),
     "approve": (["approve", "files", "--start"], "accept this for files? [yes/no]"),
     "approve-version": (["approve", SERVER, f"{SERVER}@2.0.0"], f"accept this for {SERVER}? [yes/no]"),
+    "break-glass": (["break-glass", "files", "--reason", "x", "--start"], "pass until 20"),
     "lock": (["lock", "--server", "files", "--"], "pin files to this? [yes/no]"),
     "lock-version": (["lock", f"{SERVER}@1.0.0", "--"], f"pin {SERVER} to this? [yes/no]"),
     "lock-policy": (["lock", "--accept-project"], "let the project's policy say this? [yes/no]"),
@@ -57,7 +58,7 @@ ASKING = {
 def command(name: str, bench: Bench, request: pytest.FixtureRequest) -> list[str]:
     """The command line, after what it needs is there."""
     arguments = list(ASKING[name][0])
-    if name.startswith("approve") and not name.endswith("version"):
+    if name.startswith(("approve", "break-glass")) and not name.endswith("version"):
         bench.pin()
         bench.shows(POISONED, LOSE)
     if name == "lock":

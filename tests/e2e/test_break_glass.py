@@ -11,12 +11,15 @@ from audit_lines import audit_lines
 from proxybench import Wire
 from proxybench import run as run_command
 from servers import mutate, scripted
-from servers.publisher import SERVER
+from servers.publisher import SERVER, Publisher
 from servers.real import SERVERS
+from servers.registry import RunningRegistry, sqlite_registry
 from signed_servers import Bench, surface
 from terminal import at_terminal
 
 from toolnotary_verifier.moves import pin_surface
+
+__all__ = ["sqlite_registry"]
 
 YES = (("[yes/no]", "yes\n"),)
 ADD, ECHO, _ = scripted.TOOLS
@@ -155,3 +158,30 @@ def test_a_real_server_that_was_rug_pulled_works_for_a_while(home: Path, tmp_pat
         assert real.target not in host.tools("afterwards")
         assert "Blocked by toolnotary" in host.call(real.target)[1]
         host.end()
+
+
+def test_what_another_identity_signed_is_noticed_where_a_registry_is_asked(
+    weather: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    first, theirs = weather.signed("1.0.0", [ADD, ECHO]), Publisher()
+    mine = weather.publisher
+    sqlite_registry.claim(mine)
+    weather.publisher = theirs
+    second = weather.signed("2.0.0", [ADD, EVIL])
+    weather.publish(sqlite_registry, second)
+    key = theirs.pem.decode()
+    weather.publisher = mine
+    weather.trust(None, more=f'[[signers]]\nservers = "io.github.acme/*"\nkey = """{key}"""\n')
+    (weather.home / "toolnotary.lock").unlink()
+    weather.pin(first)
+    words = ["break-glass", SERVER, "--reason", "x", "--start"]
+    asked = at_terminal([*words, "--registry", sqlite_registry.url], *YES)
+    assert (asked.code, "stays so (signer-changed)" in asked.shown) == (1, True), asked.shown
+    (weather.home / "toolnotary.toml").write_text(
+        f'[registry]\nurl = "{sqlite_registry.url}"\n'
+        + (weather.home / "toolnotary.toml").read_text(encoding="utf-8"),
+        encoding="utf-8",
+    )
+    assert at_terminal(words, *YES).code == 1, "the policy names the registry"
+    offline = at_terminal([*words, "--offline"], *YES)
+    assert offline.code == 0, offline.shown
