@@ -78,6 +78,7 @@ REMEDIES: Final = {
     "key-weak": "do not rely on it: make a key with toolnotary keygen",
     # Files of hosts, and what is kept of them.
     "host-entry": "mend the entry in the host's file, or leave it out",
+    "host-folder": "name the files that are meant: toolnotary scan FILE",
     "host-fills": "let the host start the server, through toolnotary run",
     "host-file-edit": "change it by hand: docs/reference/hosts.md tells how a wrapped entry reads",
     "host-file-invalid": "mend the file; its host may not read it either",

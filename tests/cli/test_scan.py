@@ -384,3 +384,35 @@ def test_what_passes_by_break_glass_is_told_with_its_reason(bench: Bench) -> Non
     (told,) = [one["detail"] for one in result["servers"][0]["findings"] if one["kind"] == "override"]
     assert "tool find passes by break-glass until" in told
     assert "index is down" in told
+
+
+def test_what_is_there_and_cannot_be_looked_at_is_told(bench: Bench) -> None:
+    """A link that leads back to itself; also in the place of a folder."""
+    (bench.folder / "user" / ".cursor").mkdir()
+    (bench.folder / "user" / ".cursor" / "mcp.json").symlink_to("mcp.json")
+    (bench.folder / "user" / ".lmstudio").symlink_to(".lmstudio")
+    code, result = bench.json("scan")
+    assert code == 3
+    failed = {file["host"]: file["error"]["code"] for file in result["files"]}
+    assert failed == {"cursor": "host-file-unreadable", "lm-studio": "host-file-unreadable"}
+
+
+def test_folders_that_are_not_searched_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from toolnotary_cli.hosts import discovery
+
+    deep = "user/.claude/plugins/cache/" + "/".join("abcdefghijk")
+    hosts(bench, {"a": entry(["npx", "a"])}, f"{deep}/.mcp.json")
+    code, result = bench.json("scan")
+    assert (code, states(result)) == (3, {})
+    assert {file["error"]["code"] for file in result["files"]} == {"host-folder"}
+    monkeypatch.setattr(discovery, "_MOST_DEPTH", 20)
+    assert states(bench.json("scan")[1]) == {"a": "unpinned"}
+    monkeypatch.setattr(discovery, "_MOST_FOLDERS", 3)
+    assert bench.json("scan")[0] == 3
+
+
+def test_a_lockfile_that_is_not_valid_hides_no_server(bench: Bench) -> None:
+    Path("toolnotary.lock").write_text("garbage\n", encoding="utf-8")
+    code, result = bench.json("scan", hosts(bench, {"a": entry(["npx", "a"]), "b": entry(["npx", "b"])}))
+    assert (code, states(result)) == (4, {"a": "not-inspected", "b": "not-inspected"})
+    assert {server["error"]["code"] for server in result["servers"]} == {"lockfile-corrupt"}

@@ -352,6 +352,10 @@ def test_a_file_that_is_none_is_refused_whole(
         ("a.yaml", "mcpServers: [\n"),
         ("a.yaml", "mcpServers:\n  a: 1\n  a: 2\n"),
         ("a.yaml", "mcpServers: " + "[" * 5000),
+        ("a.yaml", "mcpServers: " + "- " * 5000),
+        ("a.toml", ".".join("a" * 100_000) + " = 1"),
+        ("a.toml", "# " + "x" * (1 << 20)),
+        ("a.yaml", "mcpServers: {" + "a: 1,\n" * 40_000 + "}"),
         ("a.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nmcpServers: !!python/object:os.system {}\n---\n"),
     ],
 )

@@ -18,10 +18,17 @@ _SKIPPED: Final = frozenset({"node_modules", ".git"})
 
 
 class Found(NamedTuple):
-    """A file of a host that is there."""
+    """A file of a host that is there.
+
+    Attributes:
+        path: the file; the folder below which not all was searched, where `is_cut`.
+        row: what it is.
+        is_cut: whether files may be left out, since there are too many folders.
+    """
 
     path: Path
     row: Row
+    is_cut: bool = False
 
 
 def files(surroundings: Surroundings, *, hosts: Iterable[str] = (), scopes: Iterable[Scope]) -> list[Found]:
@@ -37,17 +44,20 @@ def files(surroundings: Surroundings, *, hosts: Iterable[str] = (), scopes: Iter
     for row in ROWS:
         if (wanted and row.host not in wanted) or row.scope not in kept:
             continue
-        for path in _paths(row, surroundings):
+        cut: list[Path] = []
+        for path in _paths(row, surroundings, cut):
             found.setdefault(path, Found(path, row))
+        for path in cut:
+            found.setdefault(path, Found(path, row, is_cut=True))
     return list(found.values())
 
 
-def _paths(row: Row, surroundings: Surroundings) -> Iterator[Path]:
+def _paths(row: Row, surroundings: Surroundings, cut: list[Path]) -> Iterator[Path]:
     if surroundings.platform not in row.platforms:
         return
     if row.scope == "project":
         for folder in _project_folders():
-            yield from _expanded(folder, row.pattern)
+            yield from _expanded(folder, row.pattern, cut)
         return
     found = surroundings.path(row.pattern)
     if found is None:
@@ -55,7 +65,7 @@ def _paths(row: Row, surroundings: Surroundings) -> Iterator[Path]:
     # What stands before the first `*` is a folder; the rest is looked for below it.
     fixed, _, rest = re.sub(r"(/)([^/*]*\*)", "\0\\2", found.as_posix(), count=1).partition("\0")
     if rest:
-        yield from _expanded(Path(fixed), rest)
+        yield from _expanded(Path(fixed), rest, cut)
     elif _is_there(Path(fixed)):
         yield Path(fixed)
 
@@ -67,33 +77,38 @@ def _project_folders() -> list[Path]:
     return [folder for folder in (here, *here.parents) if folder == root or root in folder.parents]
 
 
-def _expanded(folder: Path, pattern: str) -> Iterator[Path]:
-    """The files below a folder that fit a pattern, in order; as many folders as are bounded above."""
+def _expanded(folder: Path, pattern: str, cut: list[Path]) -> Iterator[Path]:
+    """The files below a folder that fit a pattern, in order; where not all is searched, `cut` says so."""
     head, _, rest = pattern.partition("/")
     if head == "**":
-        for inner in _below(folder):
-            yield from _expanded(inner, rest)
+        for inner in _below(folder, cut):
+            yield from _expanded(inner, rest, cut)
     elif "*" in head:
         regex = re.compile("[^/]*".join(map(re.escape, head.split("*"))))
         for name in _names(folder):
             if regex.fullmatch(name):
-                yield from _expanded(folder / name, rest) if rest else _if_there(folder / name)
+                yield from _expanded(folder / name, rest, cut) if rest else _if_there(folder / name)
     elif rest:
-        yield from _expanded(folder / head, rest)
+        yield from _expanded(folder / head, rest, cut)
     else:
         yield from _if_there(folder / head)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, cut: list[Path]) -> Iterator[Path]:
     """A folder and all below it; links are not followed."""
     waiting, seen = [(folder, 0)], 0
     while waiting and seen < _MOST_FOLDERS:
         here, depth = waiting.pop()
         seen += 1
         yield here
+        inner = [here / name for name in reversed(_names(here)) if name not in _SKIPPED]
+        folders = [(one, depth + 1) for one in inner if one.is_dir() and not one.is_symlink()]
         if depth < _MOST_DEPTH:
-            inner = [here / name for name in reversed(_names(here)) if name not in _SKIPPED]
-            waiting += [(one, depth + 1) for one in inner if one.is_dir() and not one.is_symlink()]
+            waiting += folders
+        elif folders:
+            cut.append(here)
+    if waiting:
+        cut.append(folder)
 
 
 def _names(folder: Path) -> list[str]:
@@ -109,8 +124,11 @@ def _if_there(path: Path) -> Iterator[Path]:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether something stands there that is no folder; what cannot be read is there too, and told later."""
+    """Whether something stands there that is no folder; what cannot be looked at is told later."""
     try:
-        return os.path.lexists(path) and not path.is_dir()
+        os.lstat(path)
+        return not path.is_dir()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except (OSError, ValueError):
         return True

@@ -56,6 +56,7 @@ def own_program(environment: Mapping[str, object]) -> list[str]:
 
 def seen_through(argv: Sequence[str]) -> Guarded | None:
     """What a command line starts, if it starts that guarded; None where it does not, or cannot be read."""
+    argv = tuple(argv)
     behind = _behind_program(argv)
     if behind is None or argv[behind : behind + 1] != ("run",):
         return None

@@ -12,6 +12,10 @@ from toolnotary_verifier.errors import CannotTell, InvalidInput
 from toolnotary_verifier.escape import escape
 
 _CODE: Final = "host-file-invalid"
+# The library that edits needs seconds for that much; what people write has a few kilobytes.
+MAX_BYTES: Final = 1 << 20
+# The library that reads needs memory by the square of the parts of a key, which stands in one line.
+_MOST_DOTS: Final = 200
 # A list of strings, word by word: strings of one line, and what may stand between them.
 _WORD = re.compile(r"\"(?!\"\")(?:[^\"\\\n]|\\.)*\"|'(?!'')[^'\n]*'")
 _BETWEEN = re.compile(r"(?:[\s,]|#[^\n]*)*")
@@ -23,6 +27,11 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         InvalidInput: `host-file-invalid`, with line and column.
     """
+    if len(text) > MAX_BYTES:
+        raise InvalidInput(_CODE, f"TOML of more than {MAX_BYTES >> 20} MiB is not read")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MOST_DOTS:
+            raise InvalidInput(_CODE, f"line {number}: more than {_MOST_DOTS} dots in one line")
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError) as error:

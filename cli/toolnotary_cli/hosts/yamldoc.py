@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """YAML, read by ruamel.yaml so that every value knows its place in the text; no object is made of it."""
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli.hosts.located import Member, Node, Number
@@ -10,10 +11,11 @@ from toolnotary_verifier.escape import escape
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node as YamlNode
 
-# The library needs a second for a megabyte that is full of values; what people write has a few kilobytes.
-MAX_BYTES: Final = 1 << 20
+# The library needs seconds for that much where it is full of values; what people write has a few kilobytes.
+MAX_BYTES: Final = 64 << 10
 MAX_DEPTH: Final = 64
 _CODE: Final = "host-file-invalid"
+_BRACKET = re.compile(r"[\[\]{}]")
 _TAG: Final = "tag:yaml.org,2002:"
 
 
@@ -27,7 +29,8 @@ def parse(text: str) -> Node:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     if len(text) > MAX_BYTES:
-        raise InvalidInput(_CODE, f"YAML of more than {MAX_BYTES >> 20} MiB is not read")
+        raise InvalidInput(_CODE, f"YAML of more than {MAX_BYTES >> 10} KiB is not read")
+    _expect_shallow(text)
     try:
         found = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
@@ -39,6 +42,18 @@ def parse(text: str) -> Node:
     except RecursionError:
         raise InvalidInput(_CODE, f"nested deeper than {MAX_DEPTH}") from None
     return Node(0, 0) if found is None else _Reader(text).node(found, 0)
+
+
+def _expect_shallow(text: str) -> None:
+    """Refuse brackets in brackets before the library does: its time grows with the square of their depth.
+
+    Brackets in quotes count too. Nobody who writes a configuration leaves so many of them open.
+    """
+    depth = 0
+    for met in _BRACKET.finditer(text):
+        depth = depth + 1 if met[0] in "[{" else max(depth - 1, 0)
+        if depth > MAX_DEPTH:
+            raise InvalidInput(_CODE, f"nested deeper than {MAX_DEPTH}")
 
 
 class _Reader:

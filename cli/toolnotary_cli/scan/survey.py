@@ -17,7 +17,7 @@ from toolnotary_cli.scan.collisions import Collision, collisions
 from toolnotary_cli.scan.findings import Finding
 from toolnotary_cli.scan.state import Configured, configured
 from toolnotary_cli.verdicts import worst
-from toolnotary_verifier.errors import ToolnotaryError
+from toolnotary_verifier.errors import CannotTell, ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.surface import host_name
 
@@ -109,8 +109,10 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
         pinning: gives the files that they are held to.
     """
     here, found = Surroundings.here(), Survey()
-    for path, host in _wanted(files, hosts, here):
+    for path, host, is_cut in _wanted(files, hosts, here):
         try:
+            if is_cut:
+                raise _cut(path)
             document = load(path, here, host=host or None)
         except ToolnotaryError as error:
             found.failed.append(Failed(path, host, error, is_named=bool(files)))
@@ -123,14 +125,21 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
 
 def _wanted(
     files: Sequence[Path], hosts: Sequence[str], surroundings: Surroundings
-) -> Iterator[tuple[Path, str]]:
+) -> Iterator[tuple[Path, str, bool]]:
     if files:
-        yield from ((path, hosts[0] if hosts else "") for path in files)
+        yield from ((path, hosts[0] if hosts else "", False) for path in files)
         return
     from toolnotary_cli.hosts.discovery import files as there
 
     scopes: tuple[Scope, ...] = ("user", "project", "plugin", "managed")
-    yield from ((one.path, one.row.host) for one in there(surroundings, hosts=hosts, scopes=scopes))
+    yield from (
+        (one.path, one.row.host, one.is_cut) for one in there(surroundings, hosts=hosts, scopes=scopes)
+    )
+
+
+def _cut(folder: Path) -> CannotTell:
+    shown = escape(str(folder), limit=300)
+    return CannotTell("host-folder", f"{shown}: there are too many folders below it, not all were searched")
 
 
 def compare_again(found: Survey) -> None:
