@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,16 +49,17 @@ class Suite:
         self._run(["server", "--url", url, *chosen], folder)
         return _found(folder, "server-")
 
-    def client(self, command: str, folder: Path, scenario: str) -> Found:
+    def client(self, command: str, folder: Path, scenario: str, variables: Mapping[str, str]) -> Found:
         """Test a client: the suite appends the URL of its own server to the command."""
-        self._run(["client", "--command", command, "--scenario", scenario], folder)
+        self._run(["client", "--command", command, "--scenario", scenario], folder, variables)
         return _found(folder, "")
 
-    def _run(self, words: Sequence[str], folder: Path) -> None:
+    def _run(self, words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> None:
         program = str(_MODULES / self.name / "dist" / "index.js")
         done = subprocess.run(
             [_node(), program, *words, *self.options, "-o", str(folder)],
             cwd=folder.parent,
+            env={**os.environ, **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -10,6 +10,7 @@ import everything
 import pytest
 import shells
 from conformance import RELEASED, SESSIONS, STATELESS, SUITES, Found, Suite
+from conftest import ROOT
 from effort import EFFORT
 from shells import SHELLS, Front
 
@@ -74,3 +75,49 @@ def test_behind_a_shell_every_check_has_the_same_outcome(
     tmp_path: Path,
 ) -> None:
     assert suite.server(front.url, tmp_path / "through", scenario) == direct(suite, scenario)
+
+
+# Clients
+
+_CLIENT_FEW = [(SESSIONS, "tools_call"), (SESSIONS, "auth/metadata-default"), (STATELESS, "auth/basic-cimd")]
+_CLIENT_ALL = [
+    *((SESSIONS, scenario) for scenario in ("initialize", "tools_call")),
+    *(
+        (suite, f"auth/{scenario}")
+        for suite in (SESSIONS, STATELESS)
+        for scenario in (
+            "metadata-default",
+            "metadata-var1",
+            "metadata-var2",
+            "metadata-var3",
+            "basic-cimd",
+            "scope-from-www-authenticate",
+            "scope-from-scopes-supported",
+            "scope-omitted-when-undefined",
+            "scope-step-up",
+            "token-endpoint-auth-basic",
+            "token-endpoint-auth-post",
+            "token-endpoint-auth-none",
+            "pre-registration",
+        )
+    ),
+    *(
+        (STATELESS, f"auth/{scenario}")
+        for scenario in ("resource-mismatch", "iss-supported", "iss-wrong-issuer", "metadata-issuer-mismatch")
+    ),
+]
+
+
+@pytest.mark.parametrize(("suite", "scenario"), _CLIENT_ALL if EFFORT == "full" else _CLIENT_FEW, ids=str)
+def test_a_client_behind_the_transport_for_httpx2_passes_as_it_does_without_it(
+    suite: Suite, scenario: str, tmp_path: Path
+) -> None:
+    program = ROOT / "tests" / "clients" / "conformance_host.py"
+    command = f"{everything.python()} {program}"
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    variables = {"CONFORMANCE_LISTING": str(tmp_path / "listing.json"), "TOOLNOTARY_HOME": str(home)}
+    direct = suite.client(command, tmp_path / "direct", scenario, variables)
+    assert conformance.count(direct)["SUCCESS"] >= 1
+    variables["CONFORMANCE_GUARDED"] = "yes"
+    assert suite.client(command, tmp_path / "through", scenario, variables) == direct
