@@ -3,7 +3,8 @@
 
     .tests/mcp2/bin/python tests/clients/sdk_host.py '{"server": NAME, "url": URL, "steps": [...]}'
 
-`command` (argv) in place of `url` starts the server. `mode`: "session" for a `ClientSession`, else that of
+`command` (argv) in place of `url` starts the server; with `elicits` every elicitation is declined, and the
+messages of all are printed as `asked`. `mode`: "session" for a `ClientSession`, else that of
 the `Client` of 2.x. It prints one JSON object: what each step gave, what was notified, whatever was raised,
 and which tasks and threads were left behind.
 
@@ -51,6 +52,12 @@ class Host:
         self.changed = asyncio.Event()
         self.instructions: str | None = None
         self.client: Any = None
+        self.asked: list[str] = []
+        self.decline = self._decline if plan.get("elicits") else None
+
+    async def _decline(self, _context: Any, params: Any) -> Any:
+        self.asked.append(params.message)
+        return mcp.types.ElicitResult(action="decline")
 
     async def message(self, message: Any) -> None:
         """Keep what is notified."""
@@ -74,11 +81,18 @@ class Host:
         held = guarded(transport, launch, server=plan["server"])
         if plan["mode"] == "session":
             reads, writes, *_ = await stack.enter_async_context(held)
-            session = ClientSession(reads, writes, message_handler=self.message)
+            session = ClientSession(
+                reads, writes, message_handler=self.message, elicitation_callback=self.decline
+            )
             self.client = await stack.enter_async_context(session)
             self.instructions = (await self.client.initialize()).instructions
         else:
-            client = mcp.Client(held, mode=plan["mode"], message_handler=self.message)
+            client = mcp.Client(
+                held,
+                mode=plan["mode"],
+                message_handler=self.message,
+                elicitation_callback=self.decline,
+            )
             self.client = await stack.enter_async_context(client)
             self.instructions = self.client.instructions
 
@@ -155,7 +169,13 @@ async def main(plan: Json) -> Json:
         traceback.print_exc()
     left = [str(task) for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     left += [one.name for one in set(threading.enumerate()) - before if not one.name.startswith("AnyIO")]
-    return {"given": given, "notified": host.notified, "raised": raised, "left": left}
+    return {
+        "given": given,
+        "notified": host.notified,
+        "asked": host.asked,
+        "raised": raised,
+        "left": left,
+    }
 
 
 if __name__ == "__main__":

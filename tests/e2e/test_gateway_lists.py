@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import shells
 from audit_lines import audit_lines
+from proxybench import Wire
 from servers import sessions_http
 from servers.sessions_http import HANDSHAKE, STATELESS, Asked, Served
 
@@ -392,6 +394,23 @@ def test_a_yes_over_http_pins_what_was_named_where_the_policy_says_so(home: Path
         host.post({"id": question["id"], "result": {"action": "accept", "content": {"decision": "accept"}}})
         host.hears(is_change)
         assert host.calls("more")
+
+
+def test_a_host_behind_the_bridge_is_asked_through_its_pipe(home: Path) -> None:
+    with sessions_http.serve(lambda _: [A, MORE]) as server:
+        pin(server.url, home, A)
+        command = [sys.executable, "-m", "toolnotary_cli", "run", "--server", shells.SERVER]
+        with Wire([*command, "--url", server.url]) as host:
+            host.shake_hands(elicitation={})
+            assert host.tools() == ["a"]
+            while (question := host.message()).get("method") != "elicitation/create":
+                pass
+            said = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}}
+            host.write(json.dumps(said).encode() + b"\n")
+            eventually(lambda: [line for line in audit_lines() if line["event"] == "declined"])
+            assert server.answers == []
+            assert host.call("more")[0]
+            assert host.end() == 0
 
 
 def test_a_stateless_host_and_one_without_a_stream_are_sent_nothing(home: Path) -> None:

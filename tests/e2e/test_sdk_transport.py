@@ -12,6 +12,7 @@ import everything
 import injections
 import proxybench
 import pytest
+from audit_lines import audit_lines
 from effort import EFFORT
 from links import StdioLink, Transcript
 from pinned_servers import FIND
@@ -71,6 +72,19 @@ def test_over_http_what_changed_is_not_listed_any_more_and_not_called(major: str
         pin(url)
         read = host(major, mode, "list", GREET, TURN, "list", GREET, url=url)
     assert read["given"] == [ALL, [False, "Hello, Ada."], [False, "turned"], ALL[1:], [True, BLOCKED]]
+
+
+@pytest.mark.parametrize("major", MAJORS)
+def test_a_host_that_takes_elicitation_is_asked_about_what_changed_and_its_no_is_kept(
+    major: str,
+) -> None:
+    argv = turning(major)
+    pin("--", *argv)
+    steps = ["list", TURN, "list", ["sleep", 4], "list"]
+    asked = [host(major, "session", *steps, command=argv, elicits=True)["asked"] for _ in range(2)]
+    assert "tool greet (changed)" in asked[0][0]
+    assert asked[1] == [], "who declined it is not asked again"
+    assert [line["event"] for line in audit_lines()].count("declined") == 1
 
 
 def test_a_refusal_reads_as_the_one_of_run_does() -> None:
