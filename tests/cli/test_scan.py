@@ -416,3 +416,14 @@ def test_a_lockfile_that_is_not_valid_hides_no_server(bench: Bench) -> None:
     code, result = bench.json("scan", hosts(bench, {"a": entry(["npx", "a"]), "b": entry(["npx", "b"])}))
     assert (code, states(result)) == (4, {"a": "not-inspected", "b": "not-inspected"})
     assert {server["error"]["code"] for server in result["servers"]} == {"lockfile-corrupt"}
+
+
+def test_the_policy_that_is_named_is_the_one_that_counts(bench: Bench) -> None:
+    bench.pin()
+    file = hosts(bench, {"files": entry(bench.launch)})
+    Path("mine.toml").write_text("", encoding="utf-8")
+    assert states(bench.json("scan", "--policy", "mine.toml", file)[1]) == {"files": "verified"}
+    Path("mine.toml").write_text("[nonsense]\n", encoding="utf-8")
+    code, result = bench.json("scan", "--policy", "mine.toml", file)
+    assert (code, states(result)) == (2, {"files": "not-inspected"})
+    assert result["servers"][0]["error"]["code"] == "policy-unknown-key"

@@ -107,7 +107,6 @@ def _servers(dialect: Dialect, path: Path, found: object, *, is_top: bool) -> It
             continue
         if isinstance(value, dict) and value.get("type") in dialect.built_in:
             continue
-        # What stands beside the servers of VS Code's older settings, or of opencode, is no server.
         name = str(value.get(dialect.named, key)) if isinstance(value, dict) and dialect.named else str(key)
         yield _entry(dialect.keys, name, (*path, key), value)
 
