@@ -309,20 +309,26 @@ def test_what_only_the_host_can_be_shown_is_reviewed_as_it_was_shown(home: Path)
             assert [tool["name"] for tool in shown] == ["add", "echo"]
 
 
-def test_what_repeats_a_header_of_the_gateway_is_not_kept(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("whose", ["gateway", "host"])
+def test_what_repeats_a_credential_is_not_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch, whose: str
 ) -> None:
+    """That of the gateway itself, and that of a host which the gateway hands on."""
     monkeypatch.setenv("KEY", "Bearer s3cret-s3cret")
+    own, sent = (
+        (["--header", "Authorization=KEY"], {})
+        if whose == "gateway"
+        else ([], {"authorization": "Bearer s3cret-s3cret"})
+    )
     with http_server.serve() as server:
         pin(server.url, home)
         server.script["tools"] = [{**http_server.TOOLS[0], "description": "Say s3cret-s3cret."}]
-        with gateway(home, "--upstream", server.url, "--header", "Authorization=KEY") as gate:
-            assert gate.ask("tools/list")["result"]["tools"] == []
-            for _ in range(600):
-                if "secret-in-surface" in gate.told:
-                    break
+        with gateway(home, "--upstream", server.url, *own) as gate:
+            assert gate.ask("tools/list", **sent)["result"]["tools"] == []
+            deadline = time.monotonic() + 30
+            while "secret-in-surface" not in gate.told:
+                assert time.monotonic() < deadline, gate.told
                 time.sleep(0.05)
-            assert "secret-in-surface" in gate.told
         assert list((home / "home").rglob("seen/*/*.json")) == []
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 # Seconds between two looks at the files; documented as "within two seconds".
 _LOOK: Final = 1.0
+_CREDENTIALS: Final = 64
 
 
 class Guard:
@@ -81,6 +82,7 @@ class Guard:
         """
         name = settings.server or _pinned_name(project, launch)
         self._launch, self._source, self._open = launch, source, settings.open
+        self._credentials: dict[str, None] = {}
         self.server = name or otherwise
         self.log = log(self.server)
         if line := torn(project.state):
@@ -282,6 +284,18 @@ class Guard:
         if self._announcing is not None:
             self._announcing.close()
 
+    def conceal(self, credential: str) -> None:
+        """Know what a host sends to the server to be let in: what repeats it is neither kept nor asked about.
+
+        Args:
+            credential: the value of a header, of which the newest are known.
+        """
+        if credential in self._credentials:
+            return
+        self._credentials[credential] = None
+        while len(self._credentials) > _CREDENTIALS:
+            del self._credentials[next(iter(self._credentials))]
+
     def refresh(self) -> bool:
         """Look whether the files changed; True if every gate is to judge anew (`Gate.rejudge`)."""
         is_changed = self._in_force.refresh()
@@ -328,12 +342,24 @@ class Guard:
     def _keep(self, surface: Surface, judgement: Judgement) -> None:
         from toolnotary_verifier.guard.keeping import keep
 
-        keep(self.server, self._launch, self._source, surface, judgement, log=self.log)
+        keep(self.server, self._launch, self._secrets, surface, judgement, log=self.log)
+
+    def _secrets(self) -> "Source":
+        """How the server is started or reached, with all that nobody else may read."""
+        from dataclasses import replace
+
+        from toolnotary_verifier.capture.source import UrlSource
+
+        source = self._source()
+        if not isinstance(source, UrlSource):
+            return source
+        sent = {f"of a host {number}": value for number, value in enumerate(tuple(self._credentials))}
+        return replace(source, headers={**source.headers, **sent})
 
     def _refuse_secrets(self, surface: Surface) -> None:
         from toolnotary_verifier.capture.concealed import Concealed
 
-        Concealed.of(self._source()).refuse_in(surface)
+        Concealed.of(self._secrets()).refuse_in(surface)
 
     def _refuse_other(self, pins: Pins, refused: str) -> None:
         """Refuse what is not the server that is pinned under the name.

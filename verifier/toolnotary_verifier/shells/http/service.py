@@ -12,9 +12,10 @@ from toolnotary_verifier.gate import Answered, Effects, Gate, Matter, Said, Stre
 from toolnotary_verifier.guard import Guard
 from toolnotary_verifier.shells.http.beside import beside
 from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
-from toolnotary_verifier.shells.http.message import Send
+from toolnotary_verifier.shells.http.message import Reply, Request, Send
 
 _LOOK: Final = 1.0  # seconds between two looks at the files
+_CREDENTIALS: Final = (b"authorization", b"cookie", b"x-api-key")
 
 
 class Service:
@@ -42,9 +43,17 @@ class Service:
             addressed: gives more headers (see `Front`).
         """
         self.guard = guard
-        self.front = Front(self._gate, send, is_sole=is_sole, addressed=addressed, limits=guard.limits)
+        self._send = send
+        self.front = Front(self._gate, self._sent, is_sole=is_sole, addressed=addressed, limits=guard.limits)
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_recording = self._is_due = False
+
+    async def _sent(self, request: Request) -> Reply:
+        """Send a request; nothing is kept that repeats what lets its host in."""
+        for name, value in request.headers:
+            if name in _CREDENTIALS:
+                self.guard.conceal(value.decode("latin-1"))
+        return await self._send(request)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
