@@ -15,10 +15,13 @@ from pinned_servers import YES
 from proxybench import DEADLINE, Wire
 from servers import scripted
 from servers.publisher import SERVER
+from servers.registry import RunningRegistry, sqlite_registry
 from signed_servers import Bench, surface
 from terminal import at_terminal
 
 from toolnotary_verifier.moves import pin_surface
+
+__all__ = ["sqlite_registry"]  # a fixture
 
 Json = Any
 ADD, ECHO, _ = scripted.TOOLS
@@ -173,6 +176,33 @@ def test_a_policy_that_took_the_leave_back_by_then_accepts_nothing(weather: Benc
         assert host.call("more")[0]
         assert host.end() == 0
     assert "your policy lets no answer in a host accept anything" in host.said
+
+
+@pytest.mark.parametrize("is_granted", [True, False])
+def test_an_upgrade_by_the_pinned_signer_moves_to_its_version_or_is_declined_as_that_version(
+    tmp_path: Path, sqlite_registry: RunningRegistry, is_granted: bool
+) -> None:
+    bench = Bench(tmp_path)
+    old, new = bench.signed("1.0.0", [ADD]), bench.signed("2.0.0", [ADD, MORE])
+    bench.publish(sqlite_registry, old, new)
+    bench.trust(sqlite_registry.url, more="[elicitation]\ngrant = true\n")
+    bench.pin(old)
+    bench.shows([ADD, MORE])
+    with opened(bench) as host:
+        asked = question(host)
+        assert "(upgrade)" in asked["params"]["message"]
+        say(host, asked, ACCEPT if is_granted else DECLINE)
+        if is_granted:
+            eventually(lambda: bench.entries == [(SERVER, "2.0.0")])
+            while not any(b"list_changed" in frame for frame in host.frames):
+                host.message()
+            assert host.tools() == ["add", "more"]
+        else:
+            eventually(lambda: events(bench).count("declined") == 2)
+            manifest = new.verified.manifest.digest
+            assert bench.project().state.declined(SERVER, manifest)
+            assert host.tools() == ["add"]
+            assert bench.entries == [(SERVER, "1.0.0")]
 
 
 @pytest.mark.parametrize("before", ["revoke", "decline"])
