@@ -52,6 +52,16 @@ def test_a_registry_without_its_extra_names_it_and_opens_nothing(
     assert bench.files == before
 
 
+@pytest.mark.parametrize(
+    "words", ["run --url http://127.0.0.1:9/mcp", "gateway --upstream http://127.0.0.1:9/mcp"]
+)
+def test_what_stands_before_a_url_without_its_extra_names_it(words: str) -> None:
+    code, out, err = without("httptools", *words.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("error: missing-extra: this needs the extra gateway, which is not installed\n")
+    assert "pip install 'toolnotary[gateway]'" in err
+
+
 def test_another_module_that_is_missing_is_a_defect_and_no_missing_extra() -> None:
     code, _, err = without("toolnotary_verifier.naming", "serve", "--port", "0")
     assert code == 70

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pinned_servers import FIND, LOSE, POISONED, YES, Bench, bench
-from servers.publisher import SERVER, Publisher
+from servers.publisher import SERVER, Publisher, manifest
 from servers.registry import RunningRegistry, sqlite_registry
 
 from toolnotary_cli.opening import open_project
@@ -360,6 +360,22 @@ def test_an_older_version_than_was_accepted_is_a_rollback(
     code, _, err = bench.run("lock", f"{SERVER}@1.0.0", *common)
     assert code == 1
     assert "rollback" in err
+
+
+def test_a_version_that_is_reached_by_a_url_ends_with_the_line_for_a_host_that_starts_commands(
+    bench: Bench, sqlite_registry: RunningRegistry
+) -> None:
+    publisher, url = Publisher(), "https://mcp.acme.example/mcp"
+    sqlite_registry.claim(publisher)
+    release = publisher.sign(manifest(remotes=[url]), sequence=1)
+    Registry(sqlite_registry.url).publish(release.manifest, release.bundle)
+    Path("key.pub").write_bytes(publisher.pem)
+    options = ["--registry", sqlite_registry.url, "--key", "key.pub", "--url", url]
+    session = bench.at_terminal("lock", f"{SERVER}@1.0.0", *options, answers=YES)
+    assert session.code == 0, session.shown
+    line = session.shown.partition("let your host start it with:")[2].split()
+    assert line[:4] == ["toolnotary", "run", "--server", SERVER]
+    assert line[-2:] == ["--url", url]
 
 
 def test_a_published_version_is_not_looked_up_offline(bench: Bench) -> None:

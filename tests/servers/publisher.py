@@ -47,12 +47,13 @@ def manifest(
     version: str = "1.0.0",
     description: str = "Tells the weather.",
     artifacts: Iterable[Artifact] = (),
+    remotes: Iterable[str] = (),
 ) -> Manifest:
     """The manifest of a server with one tool."""
     tool = {"name": "get_forecast", "description": description, "inputSchema": {"type": "object"}}
     surface = assemble({Kind.TOOL: [tool]}, inspected=[Kind.TOOL], protocol_version="2025-11-25")
     unnamed = UnnamedManifest.build(profiles={"default": (Profile.of(surface, transport="stdio"), surface)})
-    return unnamed.named(server=server, version=version, artifacts=artifacts)
+    return unnamed.named(server=server, version=version, artifacts=artifacts, remotes=remotes)
 
 
 class Publisher:
