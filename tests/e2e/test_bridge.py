@@ -495,6 +495,35 @@ def test_a_session_whose_id_no_header_can_hold_is_none() -> None:
         assert said == "toolnotary: the server opened a session whose id is too long, or not visible ASCII"
 
 
+def test_over_a_connection_that_was_closed_meanwhile_a_question_is_sent_again_and_a_call_is_not() -> None:
+    kept: set[Any] = set()
+    asked: list[str] = []
+
+    def script(exchange: Exchange) -> bool:
+        asked.append(exchange.asked)
+        if exchange.client_address in kept:
+            return True  # it closes without an answer
+        if exchange.asked == "ping":
+            kept.add(exchange.client_address)
+            body = json.dumps({"jsonrpc": "2.0", "id": exchange.message["id"], "result": {}}).encode()
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            exchange.wfile.write(head.encode() + body)
+            exchange.close_connection = False
+            return True
+        return False
+
+    with serve(script) as served, started(served) as wire:
+        shake_hands(wire)
+        wire.tools()
+        wire.ask(1, "ping")
+        assert wire.ask(2, "completion/complete", {})["result"] == {}
+        assert asked.count("completion/complete") == 2
+        wire.ask(3, "ping")
+        call(wire, 4)
+        assert wire.answer(4)["error"]["message"] == "toolnotary: the server closed the connection"
+        assert asked.count("tools/call") == 1
+
+
 # The end
 
 

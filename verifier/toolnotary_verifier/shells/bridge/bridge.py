@@ -72,8 +72,11 @@ class Bridge:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-        for sent in unanswered:
-            await self._session.write(*sent.awaited.failed("is not asked any more: the connection ends"))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                for sent in unanswered:
+                    why = "is not asked any more: the connection ends"
+                    await self._session.write(*sent.awaited.failed(why))
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE):
                 await self._session.end()
@@ -104,7 +107,7 @@ class Bridge:
         sent.task = self._start(partial(self._send, sent))
         sent.task.add_done_callback(lambda _: self._under_way.remove(sent))
         if said.method == "initialize":
-            await self._patiently(sent.task, None)
+            await self._patiently(sent.task, self._session.limits.first_start_seconds)
         elif not said.ids:
             await self._patiently(sent.task, _NOTICE)
 
@@ -146,7 +149,7 @@ class Bridge:
         await self._pipes.gone.wait()
         self.end(0)
 
-    async def _patiently(self, task: asyncio.Task[None], seconds: float | None) -> None:
+    async def _patiently(self, task: asyncio.Task[None], seconds: float) -> None:
         """Wait for a task, but no longer than this, and not where the host says no more."""
         closed = asyncio.ensure_future(self._pipes.closed.wait())
         try:

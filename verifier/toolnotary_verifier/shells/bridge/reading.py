@@ -12,6 +12,7 @@ from toolnotary_verifier.shells.http.events import Event, EventCutter
 from toolnotary_verifier.shells.http.message import Body, Response, body_of, one_line
 
 _ID: Final = re.compile(rb"[^\x00-\x1f\x7f]{0,4096}")
+_SHORTEST_PAUSE: Final = 0.05  # a server that wishes none is not asked without end
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 
@@ -44,7 +45,7 @@ class Place:
         doubled, self._doubled = self._doubled, min(2 * self._doubled, _LONGEST_PAUSE)
         if self._wished is None or doubled > _FIRST_PAUSE:
             return doubled
-        return min(self._wished, _LONGEST_PAUSE)
+        return min(max(self._wished, _SHORTEST_PAUSE), _LONGEST_PAUSE)
 
 
 async def frames_of(response: Response, place: Place, *, limits: Limits) -> AsyncGenerator[bytes]:

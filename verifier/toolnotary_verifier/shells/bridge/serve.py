@@ -2,6 +2,7 @@
 """One process between a host's pipes and a URL, from start to exit code."""
 
 import asyncio
+import json
 import signal
 from types import FrameType
 from typing import Final
@@ -18,7 +19,23 @@ from toolnotary_verifier.shells.http.message import ClosedError, Reply, Request,
 from toolnotary_verifier.shells.http.service import Service
 
 _SIGNALLED: Final = 128
-_ACTS: Final = b'"tools/call"'
+# What changes nothing at a server, or changes the same twice.
+_REPEATABLE: Final = frozenset(
+    (
+        "completion/complete",
+        "initialize",
+        "logging/setLevel",
+        "ping",
+        "prompts/get",
+        "prompts/list",
+        "resources/list",
+        "resources/read",
+        "resources/templates/list",
+        "server/discover",
+        "subscriptions/listen",
+        "tools/list",
+    )
+)
 
 
 def serve(guard: Guard, source: UrlSource) -> int:
@@ -60,13 +77,22 @@ async def _relay(guard: Guard, upstream: Upstream) -> int:
 
 
 async def _sent(upstream: Upstream, request: Request) -> Reply:
-    """Send a request; once more where the connection was closed meanwhile, unless that could act twice."""
+    """Send a request; once more where the connection was closed meanwhile, and that cannot act twice."""
     try:
         return await upstream.send(request)
     except ClosedError:
-        if _ACTS in request.body:
+        if request.body and not _is_repeatable(request.body):
             raise
         return await upstream.send(request)
+
+
+def _is_repeatable(content: bytes) -> bool:
+    try:
+        message = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    method = message.get("method") if isinstance(message, dict) else None
+    return isinstance(method, str) and (method in _REPEATABLE or method.startswith("notifications/"))
 
 
 def _heed_signals(bridge: Bridge) -> None:
