@@ -178,6 +178,30 @@ def test_a_policy_that_took_the_leave_back_by_then_accepts_nothing(weather: Benc
     assert "your policy lets no answer in a host accept anything" in host.said
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        [ECHO, {**ECHO, "description": "Another one of this name."}],  # ambiguous
+        ["no definition"],
+    ],
+)
+def test_nothing_is_accepted_unseen_where_something_is_not_what_it_claims_to_be(
+    weather: Bench, shown: Json
+) -> None:
+    says(weather, "grant = true")
+    weather.shows([ADD, MORE, *shown])
+    with opened(weather) as host:
+        asked = question(host)
+        assert asked["params"]["requestedSchema"]["properties"]["decision"]["enum"] == [
+            "review later",
+            "decline",
+        ]
+        say(host, asked, ACCEPT)
+        eventually(lambda: any(line["event"] == "answered" for line in audit_lines()))
+        assert host.call("more")[0]
+    assert events(weather) == ["announced"]
+
+
 @pytest.mark.parametrize("is_granted", [True, False])
 def test_an_upgrade_by_the_pinned_signer_moves_to_its_version_or_is_declined_as_that_version(
     tmp_path: Path, sqlite_registry: RunningRegistry, is_granted: bool
