@@ -9,28 +9,37 @@ import proxybench
 import pytest
 from conftest import ROOT
 from proxybench import SERVER
-from sdk import DEADLINE, pin, python, turning
+from sdk import DEADLINE, pin, python, turning, turning_over_http
 
 Json = Any
 WAYS = [
     ("langchain", "run"),
     ("langchain", "transport"),
+    ("langchain", "httpx"),
     ("openai_agents", "run"),
     ("openai_agents", "transport"),
+    ("openai_agents", "httpx"),
     ("pydantic_ai", "run"),
     ("pydantic_ai", "transport"),
+    ("pydantic_ai", "httpx"),
     ("google_adk", "run"),
+    ("google_adk", "httpx"),
 ]
 ALL = ["greet", "turn", "wait", "waited"]
 
 
 @pytest.mark.parametrize(("framework", "way"), WAYS)
 def test_a_framework_lists_what_is_pinned_and_reads_why_a_call_was_refused(framework: str, way: str) -> None:
-    command = turning("mcp2")
-    pin("--", *command)
-    read, said = used(
-        framework, {"server": SERVER, "way": way, "command": command, "run": proxybench.run(command)}
-    )
+    if way == "httpx":
+        with turning_over_http("mcp2") as url:
+            pin(url)
+            read, said = used(framework, {"server": SERVER, "way": way, "url": url})
+    else:
+        command = turning("mcp2")
+        pin("--", *command)
+        read, said = used(
+            framework, {"server": SERVER, "way": way, "command": command, "run": proxybench.run(command)}
+        )
     assert (read["before"], read["after"]) == (ALL, ALL[1:]), said
     assert read["read"][:2] == ["Hello, Ada.", "turned"]
     assert read["read"][2].startswith("Blocked by toolnotary: tool greet has a definition that differs")

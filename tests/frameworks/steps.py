@@ -19,6 +19,7 @@ Json = Any
 PLAN: Json = json.loads(sys.argv[1])
 COMMAND: list[str] = PLAN.get("command", [])
 SERVER: str = PLAN["server"]
+URL: str = PLAN.get("url", "")
 # The whole environment, so that the launch is the one that was pinned.
 ENVIRONMENT = dict(os.environ)
 

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""langchain-mcp-adapters: `run` as the command of a connection, or its tools from a guarded session."""
+"""langchain-mcp-adapters: `run` as the command of a connection, a guarded session, or guarded clients."""
 
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, Json, do, start
+import httpx
+from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, URL, Json, do, start
 from langchain_mcp_adapters.client import MultiServerMCPClient  # after the path is set
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from toolnotary_verifier.shells.httpx import guarded_clients
 from toolnotary_verifier.shells.mcp import guarded
 
 
@@ -32,12 +36,25 @@ async def transport() -> None:
         await use(session)
 
 
+async def transport_for_httpx() -> None:
+    """A session, and a client of its own, for every listing and every call."""
+    clients = guarded_clients(httpx, URL, server=SERVER)
+    connection = {"transport": "http", "url": URL, "httpx_client_factory": clients}
+    await use_tools(MultiServerMCPClient({"acme": connection}).get_tools)
+
+
 async def use(session: ClientSession) -> None:
+    """What an agent does with the tools of a session."""
+
+    await use_tools(lambda: load_mcp_tools(session))
+
+
+async def use_tools(listed: Callable[[], Awaitable[list[Any]]]) -> None:
     """What an agent does with the tools; those that it was once given it keeps."""
-    tools = {tool.name: tool for tool in await load_mcp_tools(session)}
+    tools = {tool.name: tool for tool in await listed()}
 
     async def names() -> list[str]:
-        return [tool.name for tool in await load_mcp_tools(session)]
+        return [tool.name for tool in await listed()]
 
     async def call(name: str, arguments: Json) -> str:
         message = {"type": "tool_call", "id": "1", "name": name, "args": arguments}
@@ -47,4 +64,4 @@ async def use(session: ClientSession) -> None:
     await do(names, call)
 
 
-start({"run": run, "transport": transport})
+start({"run": run, "transport": transport, "httpx": transport_for_httpx})

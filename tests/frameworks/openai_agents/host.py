@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""openai-agents: `run` as the command of a server, or a server whose streams are guarded."""
+"""openai-agents: `run` as the command of a server, guarded streams, or guarded clients of httpx2."""
 
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -8,9 +8,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from agents.mcp import MCPServerStdio  # after the path is set
-from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, Json, do, start
+import httpx2
+from agents.mcp import MCPServer, MCPServerStdio, MCPServerStreamableHttp  # after the path is set
+from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, URL, Json, do, start
 
+from toolnotary_verifier.shells.httpx import guarded_clients
 from toolnotary_verifier.shells.mcp import guarded
 
 
@@ -33,7 +35,13 @@ async def transport() -> None:
     await use(Guarded({"command": COMMAND[0], "args": COMMAND[1:], "env": ENVIRONMENT}))
 
 
-async def use(server: MCPServerStdio) -> None:
+async def transport_for_httpx() -> None:
+    """The host's clients."""
+    clients = guarded_clients(httpx2, URL, server=SERVER)
+    await use(MCPServerStreamableHttp({"url": URL, "httpx_client_factory": clients}))
+
+
+async def use(server: MCPServer) -> None:
     """What an agent does with the server."""
     async with server:
 
@@ -46,4 +54,4 @@ async def use(server: MCPServerStdio) -> None:
         await do(names, call)
 
 
-start({"run": run, "transport": transport})
+start({"run": run, "transport": transport, "httpx": transport_for_httpx})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pydantic-ai: `run` as the command of a toolset, or a toolset on a transport that is guarded."""
+"""pydantic-ai: `run` as the command of a toolset, a guarded transport, or a guarded client of httpx2."""
 
 import contextlib
 import sys
@@ -9,13 +9,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+import httpx2
 from fastmcp.client.transports import ClientTransport, StdioTransport  # after the path is set
-from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, Json, do, start
+from frameworks.steps import COMMAND, ENVIRONMENT, PLAN, SERVER, URL, Json, do, start
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from pydantic_ai import ModelRetry
 from pydantic_ai.mcp import MCPToolset
 
+from toolnotary_verifier.shells.httpx import guarded as guarded_by_httpx
 from toolnotary_verifier.shells.mcp import guarded
 
 
@@ -43,9 +45,15 @@ async def transport() -> None:
     await use(Guarded())
 
 
-async def use(way: ClientTransport) -> None:
+async def transport_for_httpx() -> None:
+    """The host's client."""
+    async with httpx2.AsyncClient(transport=guarded_by_httpx(httpx2, URL, server=SERVER)) as client:
+        await use(URL, http_client=client)
+
+
+async def use(way: ClientTransport | str, **options: Any) -> None:
     """What an agent does with the toolset."""
-    toolset: MCPToolset[None] = MCPToolset(way, cache_tools=False, init_timeout=50)
+    toolset: MCPToolset[None] = MCPToolset(way, cache_tools=False, init_timeout=50, **options)
     async with toolset:
 
         async def names() -> list[str]:
@@ -60,4 +68,4 @@ async def use(way: ClientTransport) -> None:
         await do(names, call)
 
 
-start({"run": run, "transport": transport})
+start({"run": run, "transport": transport, "httpx": transport_for_httpx})
