@@ -33,6 +33,7 @@ from toolnotary_verifier.shells.mcp.ways import HostReads, HostWrites, Way, send
 
 _LOOK: Final = 1.0  # seconds between two looks at the files; documented as "within two seconds"
 _LAST: Final = 10.0  # likewise for what is recorded at the end, which another process may hold up
+_SOON: Final = 0.1  # likewise from what is to be recorded to its record
 _ASK: Final = 0.05  # likewise at a look-up that is under way
 _GONE: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 
@@ -206,6 +207,7 @@ class Connection:
     async def _record(self) -> None:
         while True:
             await self._is_news.wait()
+            await anyio.sleep(_SOON)  # a thread for every call would cost more than the call
             self._is_news = anyio.Event()
             await anyio.to_thread.run_sync(self._guard.record)
 
