@@ -103,8 +103,8 @@ def _transport(url: str, listing: Path) -> Any:
     project = Project.load(
         lockfile=home / "toolnotary.lock", state=home / "state.jsonl", personal_policy=None
     )
-    surface = read_saved([listing.read_bytes()])
-    if surface.definitions:  # a server without tools is a server that nobody pinned
+    surface = read_saved([listing.read_bytes()]) if listing.exists() else None
+    if surface is not None and surface.definitions:  # else there is nothing that anybody could have pinned
         pin_surface(surface, server=_SERVER, launch=Launch.from_url(url)).apply(project)
     return guarded(httpx2, url, server=_SERVER)
 
@@ -112,7 +112,7 @@ def _transport(url: str, listing: Path) -> Any:
 async def main(url: str) -> None:
     """List, and call each tool."""
     listing = Path(os.environ["CONFORMANCE_LISTING"])
-    is_guarded = "CONFORMANCE_GUARDED" in os.environ and listing.exists()
+    is_guarded = "CONFORMANCE_GUARDED" in os.environ
     transport = _transport(url, listing) if is_guarded else None
     is_stateless = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION") == "2026-07-28"
     mode = "auto" if is_stateless else "legacy"

@@ -81,30 +81,13 @@ def test_behind_a_shell_every_check_has_the_same_outcome(
 
 _CLIENT_FEW = [(SESSIONS, "tools_call"), (SESSIONS, "auth/metadata-default"), (STATELESS, "auth/basic-cimd")]
 _CLIENT_ALL = [
-    *((SESSIONS, scenario) for scenario in ("initialize", "tools_call")),
+    *_CLIENT_FEW,
     *(
-        (suite, f"auth/{scenario}")
-        for suite in (SESSIONS, STATELESS)
-        for scenario in (
-            "metadata-default",
-            "metadata-var1",
-            "metadata-var2",
-            "metadata-var3",
-            "basic-cimd",
-            "scope-from-www-authenticate",
-            "scope-from-scopes-supported",
-            "scope-omitted-when-undefined",
-            "scope-step-up",
-            "token-endpoint-auth-basic",
-            "token-endpoint-auth-post",
-            "token-endpoint-auth-none",
-            "pre-registration",
-        )
+        (SESSIONS, scenario)
+        for scenario in ("initialize", "sse-retry", "auth/metadata-var1", "auth/basic-cimd")
     ),
-    *(
-        (STATELESS, f"auth/{scenario}")
-        for scenario in ("resource-mismatch", "iss-supported", "iss-wrong-issuer", "metadata-issuer-mismatch")
-    ),
+    *((STATELESS, scenario) for scenario in ("tools_call", "request-metadata", "auth/resource-mismatch")),
+    *((STATELESS, f"auth/offline-access-{scenario}") for scenario in ("scope", "not-supported")),
 ]
 
 
