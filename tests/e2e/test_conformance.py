@@ -103,4 +103,8 @@ def test_a_client_behind_the_transport_for_httpx2_passes_as_it_does_without_it(
     direct = suite.client(command, tmp_path / "direct", scenario, variables)
     assert conformance.count(direct)["SUCCESS"] >= 1
     variables["CONFORMANCE_GUARDED"] = "yes"
-    assert suite.client(command, tmp_path / "through", scenario, variables) == direct
+    through = suite.client(command, tmp_path / "through", scenario, variables)
+    # How often a check was made does not count: a listing of ours is one more request that bears a token.
+    assert {name: set(checks) for name, checks in through.items()} == {
+        name: set(checks) for name, checks in direct.items()
+    }
