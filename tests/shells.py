@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from conftest import ROOT
+from effort import EFFORT
 from pinned_servers import YES
 from terminal import at_terminal
 
@@ -119,3 +120,5 @@ def embedded(library: str) -> Shell:
 
 # By the name that a test shows.
 SHELLS: dict[str, Shell] = {"gateway": gateway, "httpx2": embedded("httpx2")}
+if EFFORT == "full":
+    SHELLS["httpx"] = embedded("httpx")
