@@ -87,6 +87,13 @@ _CLIENT_ALL = [
         for scenario in ("initialize", "sse-retry", "auth/metadata-var1", "auth/basic-cimd")
     ),
     *((STATELESS, scenario) for scenario in ("tools_call", "request-metadata", "auth/resource-mismatch")),
+    *((SESSIONS, f"auth/metadata-var{number}") for number in (2, 3)),
+    *(
+        (SESSIONS, f"auth/scope-{scenario}")
+        for scenario in ("from-www-authenticate", "omitted-when-undefined")
+    ),
+    *((STATELESS, f"auth/iss-{scenario}") for scenario in ("supported", "wrong-issuer")),
+    (STATELESS, "auth/metadata-issuer-mismatch"),
     *((STATELESS, f"auth/offline-access-{scenario}") for scenario in ("scope", "not-supported")),
 ]
 
