@@ -17,6 +17,7 @@ SLICES = ("verifier", "signer", "registry_api", "cli")
 # Modules that import an extra at their top, and are themselves imported only where it is installed.
 NEED_AN_EXTRA = (
     "toolnotary_verifier.canonical.accelerated",
+    "toolnotary_verifier.shells.bridge",
     "toolnotary_verifier.shells.gateway",
     "toolnotary_verifier.shells.mcp",
 )
