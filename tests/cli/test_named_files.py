@@ -33,6 +33,9 @@ COMPLETE = {
     "break-glass": ["break-glass", "files", "--reason", "x", "--seen"],
     "status": ["status"],
     "run": ["run", "--server", "files", "--", "touch", "started"],
+    "gateway": ["gateway", "--upstream", "http://127.0.0.1:9/mcp", "--port", "0"],
+    "scan": ["scan", "h.json"],
+    "wrap": ["wrap", "h.json", "--host", "cursor"],
     "explain": ["explain", "files"],
 }
 # Files that a command writes.
@@ -60,6 +63,7 @@ def _all_else_is_there(bench: Bench) -> None:
     built = UnnamedManifest.build(profiles={"default": (Profile(), surface(FIND))})
     Path("m.json").write_bytes(built.canonical)
     Path("a.folder").mkdir()
+    Path("h.json").write_text('{"mcpServers": {}}', encoding="utf-8")
     publisher = Publisher()
     release = publisher.release()
     for name, content in (("v.json", release.manifest), ("b.json", release.bundle), ("v.pub", publisher.pem)):

@@ -28,8 +28,9 @@ ASKING = {
     "check": ["check", "a/b@1", "--server", "files"],
     "approve": ["approve", "a/b", "a/b@1"],
 }
-# `run` asks in the background, `break-glass` beside what it does: they are judged in tests/e2e.
-ELSEWHERE = {"break-glass", "run"}
+# `run` and `gateway` ask in the background, `break-glass` beside what it does, and `wrap` hands it on: they are
+# judged where they are at home.
+ELSEWHERE = {"break-glass", "gateway", "run", "wrap"}
 
 
 def taking(option: str) -> set[str]:

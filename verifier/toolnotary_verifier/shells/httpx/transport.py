@@ -123,7 +123,11 @@ class Transport:
             await asyncio.shield(self._looked)
             self._looked = None
         if self._service is None:
-            raise ConfigurationError("event-loop", "a guarded transport was closed while it was used")
+            raise ConfigurationError(
+                "event-loop",
+                "a guarded transport was closed while it was used",
+                remedy="close the client once its requests have ended",
+            )
         return self._service
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
