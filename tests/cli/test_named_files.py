@@ -85,7 +85,15 @@ def ended(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_every_option_that_names_a_file_is_asked_about_here() -> None:
-    assert {option for _, option in READ} == {"--policy", "--lockfile", "--key", "--ca-file"}
+    assert {option for _, option in READ} == {
+        "--ca-file",
+        "--config",
+        "--key",
+        "--lockfile",
+        "--policy",
+        "--tls-certificate",
+        "--tls-key",
+    }
     assert {name for name, _ in READ} == set(COMPLETE)
 
 

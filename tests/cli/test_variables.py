@@ -28,8 +28,8 @@ ASKING = {
     "check": ["check", "a/b@1", "--server", "files"],
     "approve": ["approve", "a/b", "a/b@1"],
 }
-# `run` and `gateway` ask in the background, `break-glass` beside what it does, and `wrap` hands it on: they are
-# judged where they are at home.
+# `run` and `gateway` ask in the background, `break-glass` beside what it does, and `wrap` hands it on: they
+# are judged where they are at home.
 ELSEWHERE = {"break-glass", "gateway", "run", "wrap"}
 
 

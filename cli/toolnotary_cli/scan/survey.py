@@ -90,6 +90,15 @@ class Pinning:
         lockfile, policy = (Path(value) if value else None for value in named)
         return self._opened(lockfile, policy, is_here=False)
 
+    def check(self) -> None:
+        """Read what was named, whether or not any server is held to it.
+
+        Raises:
+            ToolnotaryError: it cannot be read, or is not valid.
+        """
+        if any(self._given):
+            self(None)
+
     def _open(self, lockfile: Path | None, policy: Path | None, *, is_here: bool) -> "list[Project]":
         from toolnotary_cli.opening import open_project
 
@@ -108,6 +117,7 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
         hosts: the hosts whose files are looked for; of files that were named, the host that reads them.
         pinning: gives the files that they are held to.
     """
+    pinning.check()
     here, found = Surroundings.here(), Survey()
     for path, host, is_cut in _wanted(files, hosts, here):
         try:

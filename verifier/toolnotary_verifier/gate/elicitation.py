@@ -6,9 +6,8 @@ Nothing waits for it. It is asked in the handshake era alone: a server of the st
 and an `input_required` in place of a refusal would keep the call open until a person comes, and ask again
 with every call (2026-07-28: multi round-trip requests).
 
-No server knows its id, which nobody
-else ever saw; what a server sends under an id like it is withheld, and what a host answers under one that is
-not open is dropped.
+No server knows its id, which nobody else ever saw; what a server sends under an id like it is withheld, and
+what a host answers under one that is not open is dropped.
 """
 
 import os
@@ -87,13 +86,13 @@ class Elicitation:
     def ready(self) -> None:
         """The handshake is over: requests may be sent."""
         self._is_ready = True
-        self._due_at = _AT_ONCE
+        self._look_soon()
 
     def hear(self, *, is_heard: bool) -> None:
         """Whether the host hears what it did not ask for has changed."""
         self._is_heard = is_heard
         if is_heard:
-            self._due_at = _AT_ONCE
+            self._look_soon()
 
     def judged(self, view: "View", surface: Surface, judgement: Judgement) -> None:
         """Take note of what was decided, once tools are known; what was asked before may be stale."""
@@ -101,6 +100,11 @@ class Elicitation:
             self._seen = _Seen(view, surface, judgement)
             if judgement.objections or self._open is not None:
                 self._due_at = _AT_ONCE
+
+    def _look_soon(self) -> None:
+        """Have `wake` called, where anything can be asked on this connection."""
+        if self._is_possible:
+            self._due_at = _AT_ONCE
 
     # Asking
 
