@@ -12,8 +12,8 @@ from toolnotary_verifier.audit.opening import expect, failure, file_of
 
 if TYPE_CHECKING:
     from toolnotary_verifier.audit.line import Line
-    from toolnotary_verifier.audit.rules import AuditRules
     from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.policy_rules import AuditRules
     from toolnotary_verifier.verdict import Judgement
 
 

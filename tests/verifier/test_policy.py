@@ -8,13 +8,12 @@ import forge
 import pytest
 from conftest import ROOT
 
-from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy
-from toolnotary_verifier.policy_elicitation import ElicitationRules
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption
+from toolnotary_verifier.policy_rules import AuditRules, ElicitationRules
 from toolnotary_verifier.verdict import Action, Reason
 
 PEM = forge.PUBLISHER.public.to_pem().decode("ascii")

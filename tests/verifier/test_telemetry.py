@@ -30,7 +30,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(exporter))
 trace.set_tracer_provider(provider)
 from gatebench import Bench, tool
-from toolnotary_verifier.audit.rules import AuditRules
+from toolnotary_verifier.policy_rules import AuditRules
 from toolnotary_verifier.gate import Effects
 from toolnotary_verifier.guard.trail import Trail
 trail = Trail(AuditRules(enabled=False), server="acme/files", launch=None, tell=print, inspection="parsed")

@@ -7,14 +7,16 @@ revocation takes it back, a revocation after an acceptance withdraws it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolnotary_verifier.canonical import Digest, JsonObject
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
 from toolnotary_verifier.looks import MEMBERS, OPTIONAL, Look
-from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.shape import array, members, text
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.overrides import Override
 
 CODE: Final = "state-corrupt"
 _MOMENT: Final = re.compile(
@@ -216,6 +218,8 @@ class History:
         reason = text(event["reason"], "reason", code=CODE)
         if not isinstance(since, str) or not _MOMENT.fullmatch(since) or not _MOMENT.fullmatch(until):
             raise InvalidInput(CODE, "an override does not say since when and until when")
+        from toolnotary_verifier.overrides import Override  # few states hold one
+
         held = self.overrides.setdefault(_place(event), {})
         for pin in _pins(event):
             held[pin] = Override(*pin, since, until, reason)

@@ -19,7 +19,6 @@ from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.lockfile import Pin, SignedEntry, UnsignedEntry
 from toolnotary_verifier.looks import Look
 from toolnotary_verifier.objects import Objects
-from toolnotary_verifier.overrides import Override, live
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins, Standing
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.surface import Surface
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.overrides import Override
     from toolnotary_verifier.verify import VerifiedManifest
 
 Judge = Callable[[Surface], Judgement]
@@ -75,7 +75,7 @@ def load_pins(
 
 def _overrides(
     project: Project, server: str, launch: "Launch | None", at: "datetime | None"
-) -> tuple[Override, ...]:
+) -> "tuple[Override, ...]":
     """What passes for a while by the user's own word, and by the policy that is in force."""
     history = project.state.history
     if launch is None or project.policy.forbids_overrides:
@@ -84,6 +84,8 @@ def _overrides(
     if not found:
         return ()
     from datetime import UTC, datetime
+
+    from toolnotary_verifier.overrides import live
 
     most = project.policy.limits.override_seconds
     return live(found.values(), at=at or datetime.now(UTC), latest=history.latest, most=most)

@@ -13,11 +13,11 @@ from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue, canonic
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
 from toolnotary_verifier.limits import DEFAULT_LIMITS
-from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.verdict import Reason
 
 if TYPE_CHECKING:
     from toolnotary_verifier.contents import Contents
+    from toolnotary_verifier.overrides import Override
 
 Key = tuple[Kind, str]
 
@@ -127,7 +127,7 @@ class Pins(NamedTuple):
     known: bool = False
     revoked: frozenset[Digest] = frozenset()
     unaccepted: frozenset[tuple[Kind, str, Digest]] = frozenset()
-    overrides: tuple[Override, ...] = ()
+    overrides: "tuple[Override, ...]" = ()
     unrecorded: bool = False
 
     def digest(self) -> Digest:

@@ -11,12 +11,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
-from toolnotary_verifier.policy_elicitation import ElicitationRules
+from toolnotary_verifier.policy_rules import AuditRules, ElicitationRules
 from toolnotary_verifier.verdict import Action, Inspection, Reason
 
 if TYPE_CHECKING:

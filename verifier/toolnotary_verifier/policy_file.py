@@ -9,18 +9,14 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolnotary_verifier.audit.rules import AUDIT_OPTIONS, AuditRules
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.links import opened
 from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
-from toolnotary_verifier.policy_elicitation import (
-    ELICITATION_OPTIONS,
-    ElicitationRules,
-    elicitation_value,
-)
 from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
+from toolnotary_verifier.policy_options import AUDIT_OPTIONS, ELICITATION_OPTIONS, elicitation_value
+from toolnotary_verifier.policy_rules import AuditRules, ElicitationRules
 from toolnotary_verifier.verdict import Action, Inspection, Reason
 
 _PATTERN = re.compile(r"[A-Za-z0-9._/*-]{1,200}")

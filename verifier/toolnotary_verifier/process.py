@@ -61,7 +61,7 @@ class Process:
         assert popen.stdin is not None and popen.stdout is not None  # noqa: PT018, S101 - `start` asked for them
         self.stdin: BinaryIO = popen.stdin  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.stdout: BinaryIO = popen.stdout  # type: ignore[assignment]  # IO[bytes], a buffered pipe
-        _widen(self.stdout)
+        widen(self.stdout.fileno())
         self.stderr: BinaryIO | None = popen.stderr  # type: ignore[assignment]  # IO[bytes], a buffered pipe
         self.pid = popen.pid
         self._popen = popen
@@ -239,13 +239,13 @@ def _popen(
         ) from None
 
 
-def _widen(pipe: BinaryIO) -> None:
-    """Let a large message through in few steps, where the system allows it (Linux)."""
+def widen(descriptor: int) -> None:
+    """Let a large message through a pipe in few steps, where the system allows it (Linux)."""
     if sys.platform == "linux":
         import fcntl
 
         with contextlib.suppress(OSError):
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _inherited() -> dict[str, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from toolnotary_verifier import places
 from toolnotary_verifier.audit.file import AuditFile
-from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.policy_rules import AuditRules
 
 
 def path_of(rules: AuditRules) -> Path:

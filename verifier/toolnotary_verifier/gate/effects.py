@@ -52,6 +52,7 @@ class Effects:
         is_judged: whether the judge was asked.
         is_stale: whether the server announced a change: what other gates verified of the same session may be
             old by now (`Gate.doubt`). Told where there are exchanges alone.
+        wake_at: the only deadline that may be earlier since; None where `Gate.deadline` must be asked.
         close: why the connection must be closed, None while it goes on.
     """
 
@@ -68,6 +69,7 @@ class Effects:
         "to_host",
         "to_server",
         "unlisted",
+        "wake_at",
     )
 
     def __init__(self, exchange: Exchange = None, *, close: str | None = None) -> None:
@@ -82,6 +84,7 @@ class Effects:
         self.matters: list[Matter] = []
         self.unlisted: list[tuple[Kind, str]] = []
         self.close = close
+        self.wake_at: float | None = None
 
     def of(self, exchange: Exchange) -> "Effects":
         """Where the frames of an exchange go."""

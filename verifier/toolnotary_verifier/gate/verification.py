@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gate's own listings: asked for, paged to the end, judged, and what waited for them released."""
 
+import math
 import os
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
@@ -53,12 +54,18 @@ class Verification:
         record.fresh = False
         ticket = record.ticket + 1 if record.attempt is None or record.due else record.ticket
         if self.waiting.add(record, held, ticket, turn.effects) and record.attempt is None:
-            self._begin(record, turn, waited=record.due)
+            turn.effects.wake_at = self._begin(record, turn, waited=record.due)
 
     # Our own requests
 
-    def _begin(self, record: Record, turn: Turn, *, waited: bool) -> None:
-        """Ask for a list; `waited` is whether an announcement of the server had to wait for that."""
+    def _begin(self, record: Record, turn: Turn, *, waited: bool) -> float:
+        """Ask for a list; returns when that is given up.
+
+        Args:
+            record: the list.
+            turn: what follows.
+            waited: whether an announcement of the server had to wait for that.
+        """
         limits = self._limits
         seconds = limits.listing_seconds if self._sent else limits.first_start_seconds
         record.ticket += 1
@@ -68,6 +75,7 @@ class Verification:
         record.attempt = attempt
         record.due = False
         self._ask(record, attempt, turn)
+        return attempt.deadline
 
     def _ask(self, record: Record, attempt: Attempt, turn: Turn) -> None:
         self._sent += 1
@@ -99,6 +107,8 @@ class Verification:
             if known.repeat is not None and known.repeat.answers(line, b'"%s"' % own_id.encode("ascii")):
                 del self.under_way[own_id]
                 self._receive(record, known, len(line), turn, is_known=True)
+                if record.attempt is None and not record.due:
+                    turn.effects.wake_at = math.inf  # it is good for longer than it took
                 return True
         return False
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from toolnotary_verifier.audit.rules import AuditRules
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Decision, Effects, Event, Said
 from toolnotary_verifier.guard import telemetry
+from toolnotary_verifier.policy_rules import AuditRules
 from toolnotary_verifier.verdict import Reason, Verdict
 
 if TYPE_CHECKING:

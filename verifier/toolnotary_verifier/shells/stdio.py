@@ -103,6 +103,7 @@ class Proxy:
     def run(self) -> int:
         """Relay until it is over; returns the exit code of the server (`docs/reference/proxy.md`)."""
         process.binary_standard_streams()
+        process.widen(1)
         for number in process.FORWARDED:
             signal.signal(number, self._ending.signalled)
         self._server.when_ended(lambda: self._ending.tell("exited"))
@@ -178,12 +179,12 @@ class Proxy:
                 self._queue(effects, frame, ahead)
                 if effects is not None:
                     said.append(effects)
-            is_due = bool(said) and self._is_due_earlier()
+            is_due = any(map(self._is_due_earlier, said))
         return self._tell(said, ahead, is_due=is_due)
 
-    def _is_due_earlier(self) -> bool:
+    def _is_due_earlier(self, effects: Effects) -> bool:
         """Whether time must be kept earlier than was planned: to wake a thread costs more than a frame."""
-        deadline = self._gate.deadline
+        deadline = self._gate.deadline if effects.wake_at is None else effects.wake_at
         return deadline is not None and deadline < self._planned
 
     def _queue(self, effects: Effects | None, frame: bytes, ahead: Outlet) -> None:

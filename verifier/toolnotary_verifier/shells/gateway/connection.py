@@ -125,17 +125,15 @@ class Connection(asyncio.Protocol):
         if self._head is None or self._is_complete:
             self._break("sent something that nobody asked for")
             return
-        if not self._head.done():
-            self._head_bytes += len(data)
-            if self._head_bytes > _HEAD_BYTES and not self._status:
-                self._break("answered with headers that do not end")
-                return
+        self._head_bytes += 0 if self._head.done() else len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._break("answered with another protocol")
         except httptools.HttpParserError:
             self._break("answered with something that is no HTTP")
+        if self._head_bytes > _HEAD_BYTES and not self._head.done():
+            self._break("answered with headers that do not end")
         if self._held > _HELD_BYTES and not self._is_paused and self._transport is not None:
             self._is_paused = True
             self._transport.pause_reading()

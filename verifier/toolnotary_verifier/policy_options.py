@@ -1,44 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy says of the audit trail: `[audit]` in `toolnotary.toml` (docs/reference/audit.md)."""
+"""The options of `[audit]` and `[elicitation]` in `toolnotary.toml`, read where a file has them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-Calls = Literal["refused", "all"]
-
-
-class AuditRules(NamedTuple):
-    """Where decisions are taken down, which, and what follows where they cannot be.
-
-    Attributes:
-        enabled: whether they are.
-        file: where; None for `audit.jsonl` in the personal directory.
-        calls: which calls are: the refused ones, or those that pass too.
-        max_bytes: the size from which the file is put aside and a new one begun.
-        keep: how many of those that were put aside are kept.
-        required: whether nothing passes while a decision cannot be taken down.
-    """
-
-    enabled: bool = True
-    file: Path | None = None
-    calls: Calls = "refused"
-    max_bytes: int = 10 << 20
-    keep: int = 5
-    required: bool = False
-
-    @property
-    def every_call(self) -> bool:
-        """Whether each call that passes is taken down."""
-        return self.enabled and self.calls == "all"
-
-    def with_stricter(self, other: "AuditRules") -> "AuditRules":
-        """These rules, with what a project's policy may ask for besides."""
-        return self._replace(
-            enabled=self.enabled or other.enabled,
-            calls="all" if "all" in (self.calls, other.calls) else "refused",
-            required=self.required or other.required,
-        )
+_LEAST: Final = 1
+_MOST: Final = 3600
 
 
 class AuditOption(NamedTuple):
@@ -92,3 +60,18 @@ AUDIT_OPTIONS: Final[Mapping[str, AuditOption]] = {
     "keep": AuditOption("keep", "a whole number from 0 to 1000", _number(0, 1000)),
     "required": AuditOption("required", "true or false", _flag),
 }
+# The options, and what each takes, in words.
+ELICITATION_OPTIONS: Final[Mapping[str, str]] = {
+    "enabled": "true or false",
+    "grant": "true or false",
+    "seconds": f"seconds from {_LEAST} to {_MOST}",
+}
+
+
+def elicitation_value(option: str, given: object) -> bool | float | None:
+    """The value that a file gives to an option; None if it is not what is expected."""
+    if option != "seconds":
+        return given if isinstance(given, bool) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not _LEAST <= given <= _MOST:
+        return None
+    return float(given)
