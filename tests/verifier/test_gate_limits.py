@@ -2,6 +2,7 @@
 """The gate: every bound on sizes, counts and times does what it says, and a gate that fails is closed."""
 
 import json
+import time
 from itertools import pairwise
 
 import pytest
@@ -160,3 +161,32 @@ def test_a_gate_that_fails_anywhere_is_closed_and_lets_nothing_more_through(
     bench.wake()
     assert (bench.server, bench.host) == reached
     assert bench.gate.deadline is None
+
+
+def test_a_batch_of_a_million_parts_costs_one_line_and_holds_nobody_up() -> None:
+    for part in (b"0", b"{}", b"[]", b'{"jsonrpc":"2.0","id":7,"result":{}}'):
+        bench = listed()
+        before = time.monotonic()
+        assert not bench.from_server(b"[" + b",".join([part] * (1_000_000 // len(part))) + b"]\n")
+        assert time.monotonic() - before < 20, "moving its parts about would take their square"
+        assert len(bench.codes()) <= 1
+        assert len(bench.host) <= 20
+
+
+def test_a_batch_of_a_host_that_a_lenient_server_would_read_is_no_slower() -> None:
+    bench = listed()
+    before = time.monotonic()
+    assert not bench.from_host(b"[" + b",".join([b"0"] * 500_000) + b"]\n")
+    assert not bench.from_host(b"[" + b",".join([b"0"] * 500_000) + b",]\n")
+    assert time.monotonic() - before < 20
+
+
+def test_the_requests_that_a_long_batch_would_have_answered_get_an_error() -> None:
+    bench = Bench([A])
+    bench.shake_hands()
+    answers = [{"jsonrpc": "2.0", "id": number, "result": {}} for number in range(1025)]
+    assert not bench.from_server(json.dumps(answers[:-1]).encode() + b"\n")
+    assert len(json.loads(bench.host[-1])) == 1024
+    assert not bench.from_server(json.dumps(answers).encode() + b"\n")
+    assert "error" in json.loads(bench.host[-1])
+    assert bench.codes() == ["message-withheld"]

@@ -2,6 +2,7 @@
 """What a server says: nothing that some reader could take for a listing passes unless it was verified."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from toolnotary_verifier.canonical import (
     CanonicalError,
@@ -37,6 +38,7 @@ _ABOUT = frozenset(("protocolVersion", "capabilities", "serverInfo", "instructio
 _ANSWER = frozenset(("jsonrpc", "id", "result"))
 _SHOWN = 300
 _ANSWERED = 16
+_BATCH = 1024  # messages; a longer batch is withheld, since each part of it costs a judgement and a line
 
 
 class ServerSide:
@@ -240,8 +242,13 @@ class ServerSide:
             # A message whose own keys repeat, or no message at all.
             self._unreadable(line, CanonicalError("not-json", "it is no JSON-RPC message"), turn)
             return
+        parts = list(islice(messages(value), _BATCH + 1))
+        if len(parts) > _BATCH:
+            why = f"a batch of more than {_BATCH} messages"
+            self._unreadable(line, CanonicalError("too-large", why), turn)
+            return
         kept = []
-        for part in messages(value):
+        for part in parts:
             if isinstance(part, dict):
                 forwarded = self._judge(part, line, turn, alone=False)
                 if forwarded is not None:

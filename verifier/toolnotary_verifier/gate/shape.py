@@ -44,13 +44,15 @@ def misspells(members: JsonObject, exact: frozenset[str] = _ENVELOPE) -> bool:
 
 def messages(value: JsonValue) -> Iterator[JsonValue]:
     """The messages in a batch, however deep batches nest; whatever is no array is one message."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop(0)
-        if isinstance(item, list):
-            waiting[:0] = item
-        else:
+    entered = [iter((value,))]  # the arrays that are open: moving their items about costs their square
+    while entered:
+        for item in entered[-1]:
+            if isinstance(item, list):
+                entered.append(iter(item))
+                break
             yield item
+        else:
+            entered.pop()
 
 
 def bare_method(method: str) -> str:

@@ -12,7 +12,8 @@ import httptools
 from toolnotary_verifier.shells.http.message import ClosedError, Header, UpstreamError, header
 
 _HELD_BYTES: Final = 256 << 10  # that nobody has read yet; then nothing more is received
-_HEAD_BYTES: Final = 128 << 10
+_LAST_STATUS: Final = 599
+_HEAD_BYTES: Final = 128 << 10  # of headers, trailers and chunk extensions, with no body among them
 
 
 class ClientReply:
@@ -65,7 +66,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._headers: list[Header] = []
         self._chunks: deque[bytes] = deque()
-        self._held = self._head_bytes = self._status = 0
+        self._held = self._beside = self._status = 0
         self._is_complete = self.is_reusable = self._is_paused = False
         self._why: str | None = None
 
@@ -125,14 +126,14 @@ class Connection(asyncio.Protocol):
         if self._head is None or self._is_complete:
             self._break("sent something that nobody asked for")
             return
-        self._head_bytes += 0 if self._head.done() else len(data)
+        self._beside += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._break("answered with another protocol")
         except httptools.HttpParserError:
             self._break("answered with something that is no HTTP")
-        if self._head_bytes > _HEAD_BYTES and not self._head.done():
+        if self._beside > _HEAD_BYTES and not self._is_complete:
             self._break("answered with headers that do not end")
         if self._held > _HELD_BYTES and not self._is_paused and self._transport is not None:
             self._is_paused = True
@@ -158,7 +159,9 @@ class Connection(asyncio.Protocol):
             raise ValueError("a second response")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header of the response."""
+        """One header of the response; what comes after the body says nothing that may be handed on."""
+        if self._status:  # trailers (RFC 9112, section 7.1.2)
+            return
         self._headers.append((name.lower(), value.strip(b" \t")))
 
     def on_headers_complete(self) -> None:
@@ -167,12 +170,15 @@ class Connection(asyncio.Protocol):
         if status < 200:
             self._headers = []
             return
+        if status > _LAST_STATUS:  # nobody can be answered with it (RFC 9110, section 15)
+            raise ValueError("no status of HTTP")
         self._status = status
         if self._head is not None and not self._head.done():
             self._head.set_result(None)
 
     def on_body(self, body: bytes) -> None:
         """Some bytes of the body."""
+        self._beside = 0
         self._chunks.append(body)
         self._held += len(body)
         self._wake()
@@ -192,7 +198,7 @@ class Connection(asyncio.Protocol):
         if self._why is None:
             self._why = why
         if self._head is not None and not self._head.done():
-            was_used = self.idle_since > 0 and not self._head_bytes
+            was_used = self.idle_since > 0 and not self._beside
             self._head.set_exception(ClosedError(why) if was_used else UpstreamError(why))
         self._wake()
         if self.is_open:

@@ -47,10 +47,12 @@ class EventCutter:
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._rest = bytearray()  # of the line that has not ended yet
-        self._raw: list[bytes] = []
-        self._fields: list[bytes] = []
-        self._data: list[bytes] = []
+        # Bytes, not lines: an object for each line of one byte would take thirty times its size.
+        self._raw = bytearray()
+        self._fields = bytearray()
+        self._data = bytearray()
         self._size = 0
+        self._has_data = False
         self._is_known = True
         self._is_first_line = True
         self._was_return = False
@@ -61,6 +63,8 @@ class EventCutter:
         Raises:
             InvalidInput: `too-large`, if one event exceeds the limit.
         """
+        if not chunk:
+            return []
         if self._was_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]  # the second half of a line end that was taken for a whole one
         self._was_return = chunk.endswith(b"\r")
@@ -83,7 +87,8 @@ class EventCutter:
         return events
 
     def _line(self, line: bytes, ending: bytes) -> Event | None:
-        self._raw.append(line + ending)
+        is_begun = bool(self._raw)
+        self._raw += line + ending
         if self._is_first_line:
             line = line.removeprefix(_BOM)
             self._is_first_line = False
@@ -91,17 +96,19 @@ class EventCutter:
             return self._end()
         name, _, value = line.partition(b":")
         if name == b"data":
-            self._data.append(value.removeprefix(b" "))
+            self._data += (b"\n" if self._has_data else b"") + value.removeprefix(b" ")
+            self._has_data = True
         elif name in _KEPT:
-            self._fields.append(line + b"\n")
+            self._fields += line + b"\n"
         elif name:
             self._is_known = False
-        elif len(self._raw) == 1:
+        elif not is_begun:
             return self._end()  # a comment between events, such as one that keeps the connection alive
         return None
 
     def _end(self) -> Event:
-        data = b"\n".join(self._data) if self._data else None
-        event = Event(b"".join(self._raw) if self._is_known else b"", data, b"".join(self._fields))
-        self._raw, self._data, self._fields, self._is_known = [], [], [], True
+        data = bytes(self._data) if self._has_data else None
+        event = Event(bytes(self._raw) if self._is_known else b"", data, bytes(self._fields))
+        self._raw, self._data, self._fields = bytearray(), bytearray(), bytearray()
+        self._is_known, self._has_data = True, False
         return event
