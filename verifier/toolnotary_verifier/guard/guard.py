@@ -9,12 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
-from toolnotary_verifier.errors import ConfigurationError, Refused, ToolnotaryError
+from toolnotary_verifier.errors import Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Commands, Gate, Invitation, Judge, Matter, Report, Streams
 from toolnotary_verifier.guard import telemetry
 from toolnotary_verifier.guard.announcing import Announcing
 from toolnotary_verifier.guard.notes import Notes
+from toolnotary_verifier.guard.reached import Reached, may_be_offered, pinned_name, still_needed_for
 from toolnotary_verifier.guard.recorder import Recorder
 from toolnotary_verifier.guard.settings import Settings
 from toolnotary_verifier.guard.trail import Trail
@@ -23,7 +24,6 @@ from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project, on_policy_alone, torn
-from toolnotary_verifier.shellwords import told_url
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Inspection, Judgement, Reason
 
@@ -58,29 +58,22 @@ class Guard:
         self,
         settings: Settings,
         project: Project,
-        launch: "Launch",
+        reached: Reached,
         *,
-        otherwise: str,
         log: Callable[[str], Notes],
-        refused: str,
-        source: "Callable[[], Source]",
         inspection: Inspection,
-        url: str = "",
     ) -> None:
         """See `of_command` and `of_url`.
 
         Args:
             settings: what the person said.
             project: the files as they are now.
-            launch: how the server is started or reached.
-            otherwise: what to call a server that nobody named or pinned.
+            reached: how the server is started or reached.
             log: makes the log of a server by its name.
-            refused: what did not happen to a server that is not the pinned one.
-            source: gives how it is started or reached with the secrets in it, of which nothing is kept.
             inspection: what of its messages the shell sees.
-            url: where it is reached, as commands tell it; empty where it is started.
         """
-        name = settings.server or _pinned_name(project, launch)
+        launch, source, otherwise, refused, url = reached
+        name = settings.server or pinned_name(project, launch)
         self._launch, self._source, self._open = launch, source, settings.open
         self._credentials: dict[str, None] = {}
         self.server = name or otherwise
@@ -93,7 +86,7 @@ class Guard:
             self.server,
             settings.to_files,
             settings.to_registry,
-            launch=partial(_still_needed, project, self.server),
+            launch=partial(still_needed_for, project, self.server),
             url=url,
             is_named=name is not None or not url,
         )
@@ -122,7 +115,7 @@ class Guard:
         self.limits = project.policy.limits
         self._trail: Trail | None = None
         self._asking: LookUp | None = None
-        if name is not None and not settings.offline and _may_be_offered(project, name, pins):
+        if name is not None and not settings.offline and may_be_offered(project, name, pins):
             self._asking = self._registry(settings, name, launch)
         self._announcing: Announcing | None = None
         if name is not None:  # else there is no name under which a person could decide anything
@@ -170,23 +163,8 @@ class Guard:
         """
         project = settings.open()
         environment = os.environ if environment is None else environment
-        launch = project.launch(argv, environment=environment, folder=folder or Path.cwd())
-
-        def source() -> "Source":
-            from toolnotary_verifier.capture.source import CommandSource  # where something is not as pinned
-
-            return CommandSource(argv=tuple(argv), environment=environment)
-
-        return cls(
-            settings,
-            project,
-            launch,
-            otherwise=Path(argv[0]).name,
-            log=log,
-            refused="started",
-            source=source,
-            inspection=inspection,
-        )
+        reached = Reached.by_command(argv, project, environment=environment, folder=folder or Path.cwd())
+        return cls(settings, project, reached, log=log, inspection=inspection)
 
     @classmethod
     def of_url(
@@ -211,27 +189,8 @@ class Guard:
             InvalidInput: `launch-url`, or a file that is not valid.
             Refused, CannotTell, ConfigurationError: as `of_command`.
         """
-        from toolnotary_verifier.launch import Launch
-
-        project = settings.open()
-        launch = Launch.from_url(url)
-
-        def source() -> "Source":
-            from toolnotary_verifier.capture.source import UrlSource
-
-            return UrlSource(url=url, headers=headers)
-
-        return cls(
-            settings,
-            project,
-            launch,
-            otherwise=launch.display,
-            log=log,
-            refused="connected to",
-            source=source,
-            inspection=inspection,
-            url=told_url(url),
-        )
+        reached = Reached.by_url(url, headers=headers)
+        return cls(settings, settings.open(), reached, log=log, inspection=inspection)
 
     def gate(self, streams: Streams = Streams.ONE, *, asks: bool = False) -> Gate:
         """A gate for a connection that was just opened, or for hosts that share streams so.
@@ -399,36 +358,3 @@ class Guard:
     def _pinned(self, signer: str, manifest: str) -> None:
         """Take down that a signature moved the pin, once for all connections."""
         self._known_trail().event("pinned", by=f"signer {signer}", pinned=manifest)
-
-
-def _may_be_offered(project: Project, server: str, pins: Pins) -> bool:
-    """Whether a version that a registry offers could change what is decided about this server.
-
-    That is: somebody may sign for its name, and nothing is pinned to it but what somebody signed.
-    """
-    if pins.standing is not None or (pins.signer is None and (pins.profiles or pins.known)):
-        return False
-    return any(rule.covers(server) for rule in project.policy.signers) or bool(project.state.keys(server))
-
-
-def _still_needed(project: Project, server: str) -> str:
-    """What `approve` needs besides the name."""
-    from toolnotary_verifier.relaunch import still_needed
-
-    entries = project.lockfile.named(server)
-    return still_needed(entries, base=project.lockfile_path.absolute().parent, environment=os.environ)
-
-
-def _pinned_name(project: Project, launch: "Launch") -> str | None:
-    """The name that the launch is pinned under, None if it is not.
-
-    Raises:
-        ConfigurationError: `server-ambiguous`.
-    """
-    names = sorted({entry.server for entry in project.lockfile.launched(launch.identity)})
-    if len(names) > 1:
-        shown = ", ".join(escape(name, limit=80) for name in names)
-        raise ConfigurationError(
-            "server-ambiguous", f"this launch is pinned under {shown}", remedy="say --server NAME"
-        )
-    return names[0] if names else None
