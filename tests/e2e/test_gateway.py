@@ -4,6 +4,7 @@
 import contextlib
 import http.client
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -162,6 +163,10 @@ def test_a_session_that_the_server_forgot_is_begun_anew_by_the_host(home: Path) 
         ({"host": "127.0.0.1.evil.example"}, 403),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}, 403),
+        ({"sec_fetch_site": "same-site"}, 403),
+        ({"sec_fetch_site": "none"}, 200),
+        ({"sec_fetch_site": "same-site", "origin": "http://localhost:3000"}, 200),
         ({"host": "localhost:99", "origin": "http://localhost:3000"}, 200),
         ({"host": "gate.acme.example"}, 200),
         ({"origin": "https://app.acme.example"}, 200),
@@ -309,7 +314,7 @@ def test_what_only_the_host_can_be_shown_is_reviewed_as_it_was_shown(home: Path)
             assert [tool["name"] for tool in shown] == ["add", "echo"]
 
 
-@pytest.mark.parametrize("whose", ["gateway", "host"])
+@pytest.mark.parametrize("whose", ["gateway", "authorization", "x_auth_token", "private_token"])
 def test_what_repeats_a_credential_is_not_kept(
     home: Path, monkeypatch: pytest.MonkeyPatch, whose: str
 ) -> None:
@@ -318,7 +323,7 @@ def test_what_repeats_a_credential_is_not_kept(
     own, sent = (
         (["--header", "Authorization=KEY"], {})
         if whose == "gateway"
-        else ([], {"authorization": "Bearer s3cret-s3cret"})
+        else ([], {whose: "Bearer s3cret-s3cret"})
     )
     with http_server.serve() as server:
         pin(server.url, home)
@@ -330,6 +335,41 @@ def test_what_repeats_a_credential_is_not_kept(
                 assert time.monotonic() < deadline, gate.told
                 time.sleep(0.05)
         assert list((home / "home").rglob("seen/*/*.json")) == []
+
+
+@pytest.mark.parametrize("whose", ["gateway", "host"])
+def test_no_line_repeats_a_credential_that_a_server_speaks(
+    home: Path, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    monkeypatch.setenv("KEY", "Bearer s3cret-s3cret")
+    own = ["--header", "Authorization=KEY"] if whose == "gateway" else []
+    sent = {} if own else {"authorization": "Bearer s3cret-s3cret"}
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["tools"] = [{**http_server.TOOLS[0], "name": "s3cret-s3cret"}]
+        with gateway(home, "--upstream", server.url, *own) as gate:
+            assert gate.ask("tools/list", **sent)["result"]["tools"] == []
+            assert "withheld tool *** (added)" in gate.told
+            assert "s3cret" not in gate.told
+
+
+def test_what_is_no_request_goes_to_no_server_and_is_told_by_no_line(home: Path) -> None:
+    torn = (
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5;\nhello\r\n0\r\n\r\n"
+    )
+    upgraded = b"GET /mcp HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with http_server.serve() as server:
+        pin(server.url, home)
+        asked = len(server.requests)
+        with gateway(home, "--upstream", server.url) as gate:
+            port = int(gate.urls[0].rpartition(":")[2].partition("/")[0])
+            for sent, status in ((torn, b" 400 "), (upgraded, b" 403 ")):
+                with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+                    connection.sendall(sent)
+                    assert status in connection.recv(4096)
+            assert gate.send("OPTIONS").status == 405
+            assert gate.told.count("\n") == 1
+        assert len(server.requests) == asked
 
 
 def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> None:

@@ -29,6 +29,7 @@ class Concealed:
     def __init__(self, values: Iterable[str]) -> None:
         self._values = sorted({value for value in values if len(value) >= _MIN_MASKED}, key=len, reverse=True)
         self._spelled = [spelled for value in self._values if (spelled := _spelled(value))]
+        self._unmistakable = [value for value in self._values if _is_unmistakable(value)]
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -44,6 +45,12 @@ class Concealed:
     def mask(self, text: str) -> str:
         """`text` without the secrets."""
         for value in self._values:
+            text = text.replace(value, MASK)
+        return text
+
+    def mask_unmistakable(self, text: str) -> str:
+        """`text` without those secrets that are no word which it could hold by chance."""
+        for value in self._unmistakable:
             text = text.replace(value, MASK)
         return text
 

@@ -14,6 +14,7 @@ from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate import Commands, Gate, Invitation, Judge, Matter, Report, Streams
 from toolnotary_verifier.guard import telemetry
 from toolnotary_verifier.guard.announcing import Announcing
+from toolnotary_verifier.guard.masking import Masking
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.reached import Reached, may_be_offered, pinned_name, still_needed_for
 from toolnotary_verifier.guard.recorder import Recorder
@@ -28,6 +29,7 @@ from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Inspection, Judgement, Reason
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.capture.concealed import Concealed
     from toolnotary_verifier.capture.source import Source
     from toolnotary_verifier.definition import Kind
     from toolnotary_verifier.guard.lookup import LookUp
@@ -75,9 +77,11 @@ class Guard:
         launch, source, otherwise, refused, url = reached
         name = settings.server or pinned_name(project, launch)
         self._launch, self._source, self._open = launch, source, settings.open
+        self._url = url
         self._credentials: dict[str, None] = {}
         self.server = name or otherwise
-        self.log = log(self.server)
+        self._concealed: tuple[tuple[str, ...], Concealed] | None = None
+        self.log: Notes = Masking(log(self.server), self._repeated)
         if line := torn(project.state):
             self.log.line(line)
         # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
@@ -314,6 +318,16 @@ class Guard:
             return source
         sent = {f"of a host {number}": value for number, value in enumerate(tuple(self._credentials))}
         return replace(source, headers={**source.headers, **sent})
+
+    def _repeated(self) -> "Concealed | None":
+        """What no line for people repeats; what a server says that was started, it writes there by itself."""
+        known = self._concealed
+        if not self._url or (known is not None and known[0] == tuple(self._credentials)):
+            return None if known is None else known[1]
+        from toolnotary_verifier.capture.concealed import Concealed
+
+        self._concealed = tuple(self._credentials), Concealed.of(self._secrets())
+        return self._concealed[1]
 
     def _refuse_secrets(self, surface: Surface) -> None:
         from toolnotary_verifier.capture.concealed import Concealed

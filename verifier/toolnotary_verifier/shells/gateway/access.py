@@ -32,6 +32,7 @@ PREFLIGHT: Final[Sequence[Header]] = (
     ),
     (b"access-control-max-age", b"600"),
 )
+_ALONE: Final = (b"none", b"same-origin")  # W3C Fetch Metadata, section 2.3
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\[\]:/@?#\s]+)(?::([0-9]{1,5}))?")
 
 
@@ -53,10 +54,13 @@ class Access:
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         if len(hosts) != 1 or not self._is_host(hosts[0]):
             return "host"
+        has_origin = False
         for name, value in headers:
-            if name == b"origin" and not self._is_origin(value.decode("latin-1").lower()):
-                return "origin"
-        return ""
+            if name == b"origin":
+                has_origin = True
+                if not self._is_origin(value.decode("latin-1").lower()):
+                    return "origin"
+        return "" if has_origin or not _is_embedded(headers) else "origin"
 
     def shared_with(self, headers: Sequence[Header]) -> list[Header]:
         """What lets a page of an origin that was let in read the answer (Fetch standard, CORS protocol)."""
@@ -93,3 +97,8 @@ def _is_this_machine(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_embedded(headers: Iterable[Header]) -> bool:
+    """Whether a page of another site had a browser send this, by an image say, which names no origin."""
+    return any(name == b"sec-fetch-site" and value not in _ALONE for name, value in headers)

@@ -71,7 +71,7 @@ class Gateway:
         message = await receive()
         body: bytes = message.get("body", b"")
         if not message.get("more_body"):
-            return body
+            return None if message["type"] == "http.disconnect" else body
         parts, size = [body], len(body)
         while message.get("more_body"):
             message = await receive()

@@ -104,7 +104,7 @@ async def _serve(
         http=Connection,
         ws="none",
         lifespan="off",
-        log_level="warning",
+        log_level="error",  # it warns of every request that is none, however many there are
         access_log=False,
         server_header=False,
         date_header=False,

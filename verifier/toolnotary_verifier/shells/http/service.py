@@ -5,17 +5,20 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Coroutine
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from toolnotary_verifier.gate import Answered, Effects, Gate, Matter, Said, Streams
 from toolnotary_verifier.guard import Guard
+from toolnotary_verifier.secrecy import names_secret
 from toolnotary_verifier.shells.http.beside import beside
 from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
+from toolnotary_verifier.shells.http.lanes import SESSION
 from toolnotary_verifier.shells.http.message import Reply, Request, Send
 
+_ARGUMENT: Final = b"mcp-param-"
 _LOOK: Final = 1.0  # seconds between two looks at the files
-_CREDENTIALS: Final = (b"authorization", b"cookie", b"x-api-key")
+_CREDENTIALS: Final = frozenset((b"authorization", b"cookie"))
 
 
 class Service:
@@ -51,7 +54,7 @@ class Service:
     async def _sent(self, request: Request) -> Reply:
         """Send a request; nothing is kept that repeats what lets its host in."""
         for name, value in request.headers:
-            if name in _CREDENTIALS:
+            if _lets_in(name):
                 self.guard.conceal(value.decode("latin-1"))
         return await self._send(request)
 
@@ -155,3 +158,11 @@ class Service:
             why = f"is not guarded any more: {type(error).__name__}"
             self.guard.log.note("gate-failed", f"everything is closed: {type(error).__name__}: {error}")
             self.front.break_off(why)
+
+
+@lru_cache(maxsize=256)  # hosts send the same headers with every request
+def _lets_in(name: bytes) -> bool:
+    """Whether a header of this name may hold what lets a host in; a session's id comes from the server."""
+    if name == SESSION or name.startswith(_ARGUMENT):
+        return False
+    return name in _CREDENTIALS or names_secret(name.decode("latin-1"))
