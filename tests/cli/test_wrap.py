@@ -276,6 +276,22 @@ def test_a_yaml_alias_is_not_edited_since_it_stands_for_other_places_too(bench: 
     assert path.read_text().startswith(shared)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a0: &a0 [x, x, x, x, x, x, x, x, x]\n", "its aliases stand for more than"),
+        ("a0: &a0 {x: *a0}\n", "an alias stands for a value that it is a part of"),
+    ],
+)
+def test_aliases_of_aliases_hold_nobody_up(bench: Bench, text: str, why: str) -> None:
+    for level in range(12):
+        text += f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n"
+    path = host_file(bench, f"{text}extensions: {{d: {{cmd: acme}}}}\n", name="hosts/config.yaml")
+    code, _, told = bench.run("wrap", str(path))
+    assert code == 4
+    assert why in told
+
+
 def test_variables_for_a_python_server_do_not_reach_the_gate(bench: Bench) -> None:
     text = json.dumps(
         {"mcpServers": {"a": {"command": "python", "args": ["s.py"], "env": {"PYTHONPATH": "src"}}}}

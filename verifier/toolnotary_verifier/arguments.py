@@ -8,6 +8,7 @@ about what is started. Neither holds a secret: values are masked, the flags befo
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -72,19 +73,19 @@ class CommandLine:
 
 def arguments(rest: Sequence[str]) -> Iterator[Word]:
     """The words behind a program, secrets masked and their flags kept."""
-    words = list(rest)
+    words = deque(rest)  # a list would be moved along for every word
     while words:
-        word = words.pop(0)
+        word = words.popleft()
         yield flag(word) if word.startswith("-") else Word.argument(word)
         takes_value = words and "=" not in word and word.startswith("-") and not words[0].startswith("-")
         if not takes_value:
             continue
         if word in HEADER_FLAGS:
-            yield Word.same(mask_header(words.pop(0)))
+            yield Word.same(mask_header(words.popleft()))
         elif word in VARIABLE_FLAGS and "=" in words[0]:
-            yield Word.same(mask_assignment(words.pop(0)))
+            yield Word.same(mask_assignment(words.popleft()))
         elif (masked := mask_behind(word, words[0])) is not None:
-            words.pop(0)
+            words.popleft()
             yield Word.same(masked)
 
 

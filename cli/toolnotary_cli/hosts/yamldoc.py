@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # The library needs seconds for that much where it is full of values; what people write has a few kilobytes.
 MAX_BYTES: Final = 64 << 10
 MAX_DEPTH: Final = 64
+# What aliases make of it: each may stand for many values, and those are aliases again.
+MAX_VALUES: Final = MAX_BYTES
 _CODE: Final = "host-file-invalid"
 _BRACKET = re.compile(r"[\[\]{}]")
 _TAG: Final = "tag:yaml.org,2002:"
@@ -62,6 +64,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._seen: dict[int, Node] = {}
+        self._counted: dict[int, int] = {}  # values that one stands for, aliases included
+        self._values = 0
 
     def node(self, found: "YamlNode", depth: int) -> Node:
         """One value; what an alias stands for is one value too, however often it is named."""
@@ -70,10 +74,13 @@ class _Reader:
         known = self._seen.get(id(found))
         if known is not None:
             known.is_shared = True
+            self._count(self._counted.get(id(found)))
             return known
         start, end = found.start_mark.index, found.end_mark.index
         node = Node(start, end, is_shared=getattr(found, "anchor", None) is not None)
         self._seen[id(found)] = node
+        before = self._values
+        self._count(1)
         kind = type(found).__name__
         if kind == "MappingNode":
             self._members(node, found, depth)
@@ -83,7 +90,15 @@ class _Reader:
             node.end = node.items[-1].end if node.items and not node.is_flow else end
         else:
             node.scalar = _scalar(str(found.tag), found.value)
+        self._counted[id(found)] = self._values - before
         return node
+
+    def _count(self, values: int | None) -> None:
+        if values is None:
+            raise InvalidInput(_CODE, "an alias stands for a value that it is a part of")
+        self._values += values
+        if self._values > MAX_VALUES:
+            raise InvalidInput(_CODE, f"its aliases stand for more than {MAX_VALUES} values")
 
     def _members(self, node: Node, found: "YamlNode", depth: int) -> None:
         node.members = {}
