@@ -2,6 +2,7 @@
 """What `run --url` does: find out what the server is held to, and relay between a host and its URL."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from toolnotary_cli.variables import headers_of
@@ -23,4 +24,6 @@ def bridge(url: str, *, headers: Sequence[str], ca_file: Path | None, settings: 
         InvalidInput: a file that is not valid.
     """
     source = UrlSource(url=url, headers=headers_of(headers), ca_file=ca_file)
-    return serve(Guard.of_url(url, settings, log=Log, headers=source.headers), source)
+    return serve(
+        Guard.of_url(url, settings, log=partial(Log, place="in an answer"), headers=source.headers), source
+    )

@@ -3,6 +3,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -75,7 +76,7 @@ def keep(
     servers = {}
     for path, server, source, at in named:
         own = settings._replace(server=server)
-        guard = Guard.of_url(source.url, own, log=Log, headers=source.headers)
+        guard = Guard.of_url(source.url, own, log=partial(Log, place="in an answer"), headers=source.headers)
         servers[path] = Guarded(guard, source, at)
 
     def announce(url: str) -> None:

@@ -136,6 +136,7 @@ def test_a_host_that_is_not_signed_in_hears_it_from_the_server_also_where_we_ask
     with http_server.serve(token="right") as server, gateway(home, "--upstream", server.url) as gate:
         for method in ("ping", "tools/list"):
             assert gate.post({"jsonrpc": "2.0", "id": 1, "method": method}).status == 401
+            assert "in an answer, no message" in gate.told
         assert gate.ask("tools/list", authorization="Bearer right")["result"] == {"tools": []}
 
 

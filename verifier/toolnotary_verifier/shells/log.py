@@ -18,13 +18,21 @@ _SHOWN = 2200  # more than the gate lets a line have
 class Log:
     """Writes `toolnotary: SERVER: TEXT`; beyond a rate, lines are counted and left out."""
 
-    def __init__(self, server: str, *, write: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        *,
+        write: Callable[[str], None] | None = None,
+        place: str = "on its standard output",
+    ) -> None:
         """Nothing is written yet.
 
         Args:
             server: the name given by the user.
             write: takes a line; standard error if None.
+            place: where the server says what is no message.
         """
+        self._place = place
         self._write = write or _write
         self._prefix = f"toolnotary: {escape(server, limit=200)}: "
         self._lock = threading.Lock()
@@ -39,7 +47,7 @@ class Log:
             with self._lock:
                 self._noise += 1
                 count = self._noise
-            self.line(f"on its standard output, no message ({count}): {entry.text}")
+            self.line(f"{self._place}, no message ({count}): {entry.text}")
         else:
             self.line(f"{entry.text} [{entry.code}]")
 

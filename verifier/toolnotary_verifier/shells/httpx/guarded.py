@@ -108,4 +108,4 @@ def _guard(url: str, settings: Settings, log: Callable[[str], Notes] | None) -> 
 
 
 def _logged(server: str) -> Log:
-    return Log(server, write=logging.getLogger("toolnotary").warning)
+    return Log(server, write=logging.getLogger("toolnotary").warning, place="in an answer")
