@@ -252,6 +252,7 @@ ENTRIES = {
         "would lead run to other pins",
     ),
     "unseen\u200b": ({"command": "npx"}, "holds characters that cannot be seen"),
+    "long": ({"command": "npx", "args": ["-"] * 4096}, "its command has more than 4096 words"),
     "forged": ({"command": "/evil/toolnotary", "args": ["run", "--", "npx"]}, "another program than this"),
 }
 

@@ -16,6 +16,7 @@ from toolnotary_cli.hosts.located import Number, Path
 _SHELL: Final = re.compile(r"[|&;<>`\n]|\$\(")
 # Members that tell a host to sign in.
 _SIGNS_IN: Final = ("auth", "oauth", "authProviderType", "authorization_token")
+_MOST_WORDS: Final = 4096  # of a command line: each costs a look for what is secret in it
 _UNSEEN: Final = "neither a command nor a URL: what is started cannot be seen here"
 
 
@@ -156,6 +157,9 @@ class _Base:
             "cwd": cwd if isinstance(cwd, str) and cwd else None,
             "is_disabled": value.get("enabled") is False or value.get("disabled") is True,
         }
+        argv = more.get("argv", ())
+        if isinstance(argv, tuple) and len(argv) > _MOST_WORDS:
+            more = {"problem": f"its command has more than {_MOST_WORDS} words"}
         return Entry(**{**common, **more})  # type: ignore[arg-type]
 
     def flat(self, command: str) -> Entry:
