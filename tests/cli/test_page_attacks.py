@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever sends requests to the review page without being the person who opened it gets nothing from it."""
 
+import os
 import re
 import secrets
 import socket
+import struct
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
 from pinned_servers import LOSE, POISONED, Bench, bench
 from reviewing import OPENS, PRESSES, Page, Visitor
 
-from toolnotary_cli.page import peers
+from toolnotary_cli.page import peers, visit
 from toolnotary_cli.page.board import Board, Shown
 from toolnotary_cli.page.door import Door
 from toolnotary_cli.page.markup import element
@@ -308,24 +311,75 @@ def test_connections_that_are_held_open_are_few_and_end(door: Door) -> None:
             connection.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
-@pytest.mark.parametrize(("state", "own"), [("01", True), ("01", False), ("04", True)])
-def test_on_linux_a_connection_of_another_user_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, door: Door, state: str, own: bool
-) -> None:
-    """The table is written as another user's connection would be in it: a test cannot be two users."""
-    import os
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
 
-    table = tmp_path / "tcp"
-    monkeypatch.setattr(peers, "_TABLE", table)
+
+@on_linux
+@pytest.mark.parametrize(("state", "own"), [("01", True), ("01", False), ("04", True)])
+@pytest.mark.parametrize("family", [0, 1], ids=["IPv4", "IPv6"])
+def test_on_linux_a_connection_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, door: Door, *, state: str, own: bool, family: int
+) -> None:
+    """The tables are written as another user's connection would be in them: a test cannot be two users."""
+    tables = (tmp_path / "tcp", tmp_path / "tcp6")
+    monkeypatch.setattr(peers, "_TABLES", tables)
     with socket.create_connection(("127.0.0.1", door.server_port), timeout=30) as connection:
-        ends = [f"0100007F:{port:04X}" for port in (connection.getsockname()[1], door.server_port)]
+        here, there = (f":{port:04X}" for port in (door.server_port, connection.getsockname()[1]))
         uid = os.getuid() if own else os.getuid() + 1
-        row = f"   0: {ends[0]} {ends[1]} {state} 00000000:00000000 00:00000000 00000000  {uid}        0 1"
-        table.write_text(f"  sl  local_address ...\n{row}\n", encoding="ascii")
+        rows = [
+            [row("0100007F" + here, "00000000:0000", "0A", os.getuid())],
+            [row("0000000000000000FFFF00000100007F" + here, ":0000", "01", os.getuid())],
+        ]
+        address = ("0100007F", "0000000000000000FFFF00000100007F")[family]
+        rows[family].append(row(address + there, address + here, state, uid))
+        for table, lines in zip(tables, rows, strict=True):
+            table.write_text("\n".join(["  sl  local_address ...", *lines, ""]), encoding="ascii")
         connection.sendall(get(door))
         answer = b""
         while chunk := connection.recv(65536):
             answer += chunk
     assert (b"what files shows" in answer) is (own and state == "01")
     assert (b" 403 " in answer) is not (own and state == "01")
+
+
+def row(local: str, remote: str, state: str, uid: int) -> str:
+    return f"   0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000  {uid}        0 1"
+
+
+@on_linux
+def test_on_linux_whoever_hung_up_is_nobody_and_answers_nothing(
+    monkeypatch: pytest.MonkeyPatch, door: Door, page: Visitor
+) -> None:
+    """A connection that was reset stands in no table, and what it sent can be read all the same."""
+    form = f"subject={page.subject().replace(':', '%3A')}&answer=yes"
+    head = f"POST /{door.token}/answer HTTP/1.1\r\nHost: {door.authority}\r\nContent-Length: {len(form)}"
+    lines = [head, *(f"{name}: {value}" for name, value in PRESSES.items()), "", form]
+    is_gone, found = threading.Event(), Queue[bool]()
+
+    def late(peer: int, own: int) -> bool:
+        assert is_gone.wait(30)
+        is_own = peers.is_own(peer, own)
+        found.put(is_own)
+        return is_own
+
+    with monkeypatch.context() as patched:
+        patched.setattr(visit, "is_own", late)
+        with socket.create_connection(("127.0.0.1", door.server_port), timeout=30) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall("\r\n".join(lines).encode())
+        is_gone.set()
+        assert found.get(timeout=30) is False
+    assert still_asks(page)
+
+
+@on_linux
+def test_on_linux_a_connection_of_ones_own_may_be_one_of_ipv6(door: Door) -> None:
+    try:
+        connection = socket.socket(socket.AF_INET6)
+        connection.connect(("::ffff:127.0.0.1", door.server_port))
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with connection:
+        connection.sendall(get(door))
+        connection.settimeout(30)
+        assert b" 200 " in connection.recv(65536)
