@@ -86,8 +86,6 @@ class Adding:
             Refused: `already-pinned`, `change-set-differs`, `needs-a-person`, `no-terminal`.
             ConfigurationError: `file-not-writable`.
         """
-        from toolnotary_cli.prompt import confirm
-
         move, launch, change_set = wanted.move, wanted.launch, wanted.change_set
         self._audit.expect()
         if self._digest not in (None, change_set):
@@ -104,23 +102,7 @@ class Adding:
             )
             return exits.FINE
         before = _earlier(self._project.state.history, wanted)
-        if self._yes:
-            self._refuse_unasked(wanted, before)
-        told = (
-            f"{shown(move.entry.server)}: {launch.display}",
-            *wanted.lines,
-            *move.notes,
-            *(styled(line, "warn") for line in before),
-            f"change set {change_set}",
-        )
-        if self._yes:
-            for line in told:
-                self._output.note(click.unstyle(line))
-        elif not confirm(
-            f"pin {shown(move.entry.server)} to this?",
-            lines=told,
-            otherwise=_without_terminal(wanted, before),
-        ):
+        if not self._is_agreed(wanted, before):
             self._project.state.append(history.declined(move.entry.server, change_set))
             self._audit.write(act("declined", move.entry.server, launch, change_set=change_set))
             text = "declined: nothing was pinned"
@@ -137,6 +119,31 @@ class Adding:
         text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
         self._output.result(self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)])
         return exits.FINE
+
+    def _is_agreed(self, wanted: Wanted, before: tuple[str, ...]) -> bool:
+        """Whether it is to be pinned: by the person's answer, or unasked where `--yes` suffices.
+
+        Raises:
+            Refused: `needs-a-person`, `no-terminal`.
+        """
+        from toolnotary_cli.prompt import confirm
+
+        move = wanted.move
+        if self._yes:
+            self._refuse_unasked(wanted, before)
+        told = (
+            f"{shown(move.entry.server)}: {wanted.launch.display}",
+            *wanted.lines,
+            *move.notes,
+            *(styled(line, "warn") for line in before),
+            f"change set {wanted.change_set}",
+        )
+        if self._yes:
+            for line in told:
+                self._output.note(click.unstyle(line))
+            return True
+        question = f"pin {shown(move.entry.server)} to this?"
+        return confirm(question, lines=told, otherwise=_without_terminal(wanted, before))
 
     def _for_host(self, wanted: Wanted) -> list[str]:
         """How a host starts the server; `run` reads the personal lockfile unless it is told another."""

@@ -5,7 +5,7 @@ The answer is bound to what the person was shown: the change set, and the lockfi
 it was judged by. Where one of them moved before the answer came, nothing is accepted (`grounds`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli import exits
@@ -37,9 +37,12 @@ from toolnotary_verifier.moves import Move
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.shellwords import command
+from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement
 
 if TYPE_CHECKING:
+    from toolnotary_verifier.moves import Signed
+    from toolnotary_verifier.pins import Pins
     from toolnotary_verifier.sightings import Sighting
 
 SCHEMA: Final = "https://toolnotary.dev/output/approve/v1"
@@ -189,11 +192,7 @@ class Approving:
     ) -> int:
         """Ask about a surface, and pin it after a yes."""
         project, server, surface = self._project, self._server, seen.surface
-        # What passes by break-glass alone waits for an approval as before.
-        pins = load_pins(project, server=server, launch=launch)._replace(overrides=())
-        signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
-        candidates = [one.verified for one in signed]
-        judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)
+        pins, signed, judgement = self._weigh(surface, launch, registry=registry, offline=offline)
         self._refuse_other(judgement)
         self._audit.expect()
         move = accept(project, surface, judgement, launch=launch, candidates=signed)
@@ -206,6 +205,16 @@ class Approving:
         record_outcome(moved, after, server=server, launch=launch)
         self._write("approved", question, judgement, launch)
         return self._accepted(judgement, f"{shown(server)}, in {shown(str(project.lockfile_path))}")
+
+    def _weigh(
+        self, surface: Surface, launch: Launch, *, registry: str | None, offline: bool
+    ) -> "tuple[Pins, Sequence[Signed], Judgement]":
+        """What is pinned, what a registry offers, and what follows; break-glass lets nothing pass here."""
+        project, server = self._project, self._server
+        pins = load_pins(project, server=server, launch=launch)._replace(overrides=())
+        signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
+        candidates = [one.verified for one in signed]
+        return pins, signed, decide(server, surface, pins, policy=project.policy, candidates=candidates)
 
     def _entry(self) -> Entry:
         entry = self._project.entry_named(self._server)

@@ -14,19 +14,16 @@ from toolnotary_cli.approving import Approving
 from toolnotary_cli.asking import Asker
 from toolnotary_cli.auditing import Audit, act
 from toolnotary_cli.changes import Question, changes_of
-from toolnotary_cli.offers import offers
 from toolnotary_cli.output import Output, shown, styled
 from toolnotary_cli.prompt import confirm
 from toolnotary_cli.proposal import question_lines
 from toolnotary_cli.wording import called, counted
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest
-from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import ConfigurationError, Refused
 from toolnotary_verifier.grounds import Grounds
 from toolnotary_verifier.overrides import moment
-from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import OVERRIDABLE, Judgement, Verdict
@@ -132,11 +129,8 @@ class Breaking(Approving):
     ) -> int:
         """Ask about a surface, and let it pass for a while after a yes."""
         project, server, surface = self._project, self._server, seen.surface
-        pins = load_pins(project, server=server, launch=launch)._replace(overrides=())
         # That somebody else signed it is to be noticed; that its publisher did moves no pin here.
-        signed = offers(project, server, registry=registry, offline=offline, output=self._output).signed
-        candidates = [one.verified for one in signed]
-        judgement = decide(server, surface, pins, policy=project.policy, candidates=candidates)
+        pins, _, judgement = self._weigh(surface, launch, registry=registry, offline=offline)
         wanted = self._wanted(judgement, is_pinned=bool(pins.profiles))
         until = moment(datetime.now(UTC) + timedelta(seconds=self._terms.seconds))
         question = Question(

@@ -99,19 +99,14 @@ def command(
     from toolnotary_signer.artifacts import artifact_of
     from toolnotary_signer.attest import sign_manifest
     from toolnotary_verifier.canonical import Digest
-    from toolnotary_verifier.files import beside
 
     source = _source(sources)
     rules = open_policy(policy)
     tell_unaccepted(rules, output)
     limits = rules.limits
-    manifest = _captured(file, limits).named(
-        server=server,
-        version=version,
-        artifacts=[artifact_of(text) for text in artifacts],
-        remotes=remotes,
-        limits=limits,
-    )
+    captured = _captured(file, limits)
+    made = [artifact_of(text) for text in artifacts]
+    manifest = captured.named(server=server, version=version, artifacts=made, remotes=remotes, limits=limits)
     before = Digest.from_text(supersedes) if supersedes else None
     if sequence is None:
         asked = partial(named, registry, rules=rules, offline=offline, insecure_http=insecure_http)
@@ -127,12 +122,19 @@ def command(
         expires_at=now + timedelta(days=expires_in) if expires_in else None,
         source=source,
     )
-    base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
-    paths = beside(base, ".manifest.json"), beside(base, ".sigstore.json")
+    paths = _beside(file, out)
     kept = None if force else standing(paths, manifest, bundle, signing.public, at=now, limits=limits)
     if kept is None:
         write(dict(zip(paths, (manifest.canonical, bundle.to_json()), strict=True)), force=force)
     output.result(*_told(manifest, bundle, kept, paths))
+
+
+def _beside(file: Path, out: Path | None) -> tuple[Path, Path]:
+    """Where manifest and bundle go: beside the file that was captured, unless another name was given."""
+    from toolnotary_verifier.files import beside
+
+    base = out if out is not None else file.with_name(file.name.removesuffix(".json") or file.name)
+    return beside(base, ".manifest.json"), beside(base, ".sigstore.json")
 
 
 def _captured(file: Path, limits: "Limits") -> "UnnamedManifest":

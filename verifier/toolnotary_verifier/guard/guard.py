@@ -18,26 +18,25 @@ from toolnotary_verifier.guard.masking import Masking
 from toolnotary_verifier.guard.notes import Notes
 from toolnotary_verifier.guard.reached import Reached, may_be_offered, pinned_name, still_needed_for
 from toolnotary_verifier.guard.recorder import Recorder
+from toolnotary_verifier.guard.secrets import Secrets
 from toolnotary_verifier.guard.settings import Settings
 from toolnotary_verifier.guard.trail import Trail
 from toolnotary_verifier.in_force import InForce
 from toolnotary_verifier.overrides import Override
 from toolnotary_verifier.pinning import load_pins
 from toolnotary_verifier.pins import Pins
+from toolnotary_verifier.policy_rules import AuditRules
 from toolnotary_verifier.project import Project, on_policy_alone, torn
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Inspection, Judgement, Reason
 
 if TYPE_CHECKING:
-    from toolnotary_verifier.capture.concealed import Concealed
-    from toolnotary_verifier.capture.source import Source
     from toolnotary_verifier.definition import Kind
     from toolnotary_verifier.guard.lookup import LookUp
     from toolnotary_verifier.launch import Launch
 
 # Seconds between two looks at the files; documented as "within two seconds".
 _LOOK: Final = 1.0
-_CREDENTIALS: Final = 64
 
 
 class Guard:
@@ -74,67 +73,74 @@ class Guard:
             log: makes the log of a server by its name.
             inspection: what of its messages the shell sees.
         """
-        launch, source, otherwise, refused, url = reached
+        launch = reached.launch
         name = settings.server or pinned_name(project, launch)
-        self._launch, self._source, self._open = launch, source, settings.open
-        self._url = url
-        self._credentials: dict[str, None] = {}
-        self.server = name or otherwise
-        self._concealed: tuple[tuple[str, ...], Concealed] | None = None
-        self.log: Notes = Masking(log(self.server), self._repeated)
+        self._reached, self._open = reached, settings.open
+        self._secrets = Secrets(reached)
+        self.server = name or reached.otherwise
+        self.limits = project.policy.limits
+        self.log: Notes = Masking(log(self.server), self._secrets.repeated)
         if line := torn(project.state):
             self.log.line(line)
         # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
         pins = Pins() if name is None else load_pins(project, server=name, launch=launch)
-        self._commands = Commands(
-            self.server,
-            settings.to_files,
-            settings.to_registry,
-            launch=partial(still_needed_for, project, self.server),
-            url=url,
-            is_named=name is not None or not url,
-        )
+        self._commands = self._told(settings, project, is_named=name is not None)
         self._report = Report(self._commands)  # all gates tell the same thing once
-        self._refuse_other(pins, refused)
-        self._audit = project.policy.audit
-        if self._audit.required:
-            from toolnotary_verifier.audit.opening import expect
-
-            expect(self._audit)
+        self._refuse_other(pins)
+        self._trail: Trail | None = None
+        self._audit = _expected(project.policy.audit)
         self._recorder = Recorder(project, launch, name, self.log, keep=self._keep, inspection=inspection)
         if pins.unrecorded:
             self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
         self._recorder.remember(pins)
-        self._in_force = InForce(
+        self._in_force = self._held(settings, project, pins, name, inspection)
+        self._in_force.held_to()
+        self._asking: LookUp | None = None
+        if name is not None and not settings.offline and may_be_offered(project, name, pins):
+            self._asking = self._registry(settings, name, launch)
+        # Without a name there is none under which a person could decide anything.
+        self._announcing = None if name is None else self._announced(name)
+        self.look_up: Callable[..., Iterator[Judge]] | None = (
+            None if self._asking is None else self._asking.judges
+        )
+
+    def _told(self, settings: Settings, project: Project, *, is_named: bool) -> Commands:
+        """The commands that lead to the files and the registry that were named."""
+        return Commands(
+            self.server,
+            settings.to_files,
+            settings.to_registry,
+            launch=partial(still_needed_for, project, self.server),
+            url=self._reached.url,
+            is_named=is_named or not self._reached.url,
+        )
+
+    def _held(
+        self, settings: Settings, project: Project, pins: Pins, name: str | None, inspection: Inspection
+    ) -> InForce:
+        """What the server is held to while its files change."""
+        return InForce(
             project,
             pins,
             server=name,
-            launch=launch,
+            launch=self._reached.launch,
             files=(project.state.path, project.lockfile_path, settings.policy_path),
             reopen=settings.open,
             tell=lambda line: self.log.note("files", line),
             inspection=inspection,
         )
-        self._in_force.held_to()
-        self.limits = project.policy.limits
-        self._trail: Trail | None = None
-        self._asking: LookUp | None = None
-        if name is not None and not settings.offline and may_be_offered(project, name, pins):
-            self._asking = self._registry(settings, name, launch)
-        self._announcing: Announcing | None = None
-        if name is not None:  # else there is no name under which a person could decide anything
-            self._announcing = Announcing(
-                name,
-                launch,
-                in_force=self._in_force,
-                reopen=settings.open,
-                log=self.log,
-                trail=lambda: self._trail or self.trail(),
-                offered=lambda: () if self._asking is None else self._asking.offered,
-                refuse_secrets=self._refuse_secrets,
-            )
-        self.look_up: Callable[..., Iterator[Judge]] | None = (
-            None if self._asking is None else self._asking.judges
+
+    def _announced(self, name: str) -> Announcing:
+        """What tells a person through the host, and takes an answer there."""
+        return Announcing(
+            name,
+            self._reached.launch,
+            in_force=self._in_force,
+            reopen=self._open,
+            log=self.log,
+            trail=self._known_trail,
+            offered=lambda: () if self._asking is None else self._asking.offered,
+            refuse_secrets=self._secrets.refuse_in,
         )
 
     @classmethod
@@ -220,7 +226,7 @@ class Guard:
         trail = Trail(
             self._audit,
             server=self.server,
-            launch=self._launch.digest,
+            launch=self._reached.launch.digest,
             inspection=self._in_force.inspection.value,
             tell=lambda line: self.log.note("audit", line),
         )
@@ -253,11 +259,7 @@ class Guard:
         Args:
             credential: the value of a header, of which the newest are known.
         """
-        if credential in self._credentials:
-            return
-        self._credentials[credential] = None
-        while len(self._credentials) > _CREDENTIALS:
-            del self._credentials[next(iter(self._credentials))]
+        self._secrets.know(credential)
 
     def refresh(self) -> bool:
         """Look whether the files changed; True if every gate is to judge anew (`Gate.rejudge`)."""
@@ -271,7 +273,7 @@ class Guard:
         from toolnotary_verifier.approval import end_override
 
         try:
-            if end_override(self._open(), self.server, self._launch.digest, override):
+            if end_override(self._open(), self.server, self._reached.launch.digest, override):
                 self._known_trail().event(
                     "expired",
                     kind=override.kind.value,
@@ -305,36 +307,9 @@ class Guard:
     def _keep(self, surface: Surface, judgement: Judgement) -> None:
         from toolnotary_verifier.guard.keeping import keep
 
-        keep(self.server, self._launch, self._secrets, surface, judgement, log=self.log)
+        keep(self.server, self._reached.launch, self._secrets.source, surface, judgement, log=self.log)
 
-    def _secrets(self) -> "Source":
-        """How the server is started or reached, with all that nobody else may read."""
-        from dataclasses import replace
-
-        from toolnotary_verifier.capture.source import UrlSource
-
-        source = self._source()
-        if not isinstance(source, UrlSource):
-            return source
-        sent = {f"of a host {number}": value for number, value in enumerate(tuple(self._credentials))}
-        return replace(source, headers={**source.headers, **sent})
-
-    def _repeated(self) -> "Concealed | None":
-        """What no line for people repeats; what a server says that was started, it writes there by itself."""
-        known = self._concealed
-        if not self._url or (known is not None and known[0] == tuple(self._credentials)):
-            return None if known is None else known[1]
-        from toolnotary_verifier.capture.concealed import Concealed
-
-        self._concealed = tuple(self._credentials), Concealed.of(self._secrets())
-        return self._concealed[1]
-
-    def _refuse_secrets(self, surface: Surface) -> None:
-        from toolnotary_verifier.capture.concealed import Concealed
-
-        Concealed.of(self._secrets()).refuse_in(surface)
-
-    def _refuse_other(self, pins: Pins, refused: str) -> None:
+    def _refuse_other(self, pins: Pins) -> None:
         """Refuse what is not the server that is pinned under the name.
 
         Raises:
@@ -343,7 +318,7 @@ class Guard:
         if pins.standing is not None and pins.standing.reason is Reason.IDENTITY:
             raise Refused(
                 "identity",
-                f"{escape(self.server, limit=120)} was not {refused}: {pins.standing.detail}",
+                f"{escape(self.server, limit=120)} was not {self._reached.refused}: {pins.standing.detail}",
                 remedy=f"if it is right, pin this launch too: {self._commands.lock}",
             )
 
@@ -372,3 +347,12 @@ class Guard:
     def _pinned(self, signer: str, manifest: str) -> None:
         """Take down that a signature moved the pin, once for all connections."""
         self._known_trail().event("pinned", by=f"signer {signer}", pinned=manifest)
+
+
+def _expected(audit: AuditRules) -> AuditRules:
+    """The rules of the audit trail, once what they require can be written."""
+    if audit.required:
+        from toolnotary_verifier.audit.opening import expect
+
+        expect(audit)
+    return audit
