@@ -109,13 +109,13 @@ def repository(start: Path | None = None) -> Path | None:
     return around(start or Path.cwd())
 
 
-def nearest(name: str) -> Path | None:
-    """The nearest file `name` from the working directory up to the root of its repository, or None."""
+def project_folders() -> list[Path]:
+    """The working directory and those above it, up to the root of its repository; it alone outside of one."""
     here = Path.cwd().absolute()
     root = repository(here) or here
-    for folder in (here, *here.parents):
-        if (folder / name).exists():
-            return folder / name
-        if folder == root:
-            break
-    return None
+    return [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
+
+
+def nearest(name: str) -> Path | None:
+    """The nearest file `name` from the working directory up to the root of its repository, or None."""
+    return next((folder / name for folder in project_folders() if (folder / name).exists()), None)

@@ -6,6 +6,8 @@ By code (docs/reference/codes.md). An error that knows better carries its own re
 
 from typing import Final
 
+from toolnotary_verifier.errors import ToolnotaryError
+
 _NOT_A_RESULT = "give what a server answered, or what toolnotary capture wrote; its sender must mend it"
 _SERVER = "whoever makes the server must mend this"
 _LIMIT = "if that is right, raise the bound in [limits] of your toolnotary.toml (docs/reference/policy.md)"
@@ -116,3 +118,8 @@ REMEDIES: Final = {
     "not-overridable": "toolnotary explain says why it is withheld; toolnotary approve may accept it",
     "not-pinned": "toolnotary status lists what is pinned",
 }
+
+
+def remedy_of(error: ToolnotaryError) -> str:
+    """What to do about an error; empty where nobody knows."""
+    return error.remedy or REMEDIES.get(error.code, "")

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from toolnotary_cli import exits
+from toolnotary_cli.hosts.discovery import files as there
+from toolnotary_cli.hosts.discovery import reader_of
 from toolnotary_cli.hosts.documents import Document, load
 from toolnotary_cli.hosts.surroundings import Surroundings
 from toolnotary_cli.output import Output
 from toolnotary_cli.wrapping import Change, change_document, change_lines, write
-from toolnotary_verifier.errors import ConfigurationError, ToolnotaryError
+from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.escape import escape
 
 
@@ -17,18 +19,13 @@ def documents(files: Sequence[Path], hosts: Sequence[str], surroundings: Surroun
     """The files that were named, else the user's own of these hosts.
 
     Raises:
-        ConfigurationError: `host-ambiguous` where files and several hosts are named; see `documents.load`.
+        ConfigurationError: `host-ambiguous`; see `documents.load`.
         InvalidInput, Refused: see `documents.load`.
     """
-    if not files:
-        from toolnotary_cli.hosts.discovery import files as found
-
-        return [load(one.path, surroundings) for one in found(surroundings, hosts=hosts, scopes=("user",))]
-    if len(hosts) > 1:
-        raise ConfigurationError(
-            "host-ambiguous", "got files and several hosts", remedy="name one host, or one a command"
-        )
-    return [load(path, surroundings, host=hosts[0] if hosts else None) for path in files]
+    host = reader_of(files, hosts)
+    if files:
+        return [load(path, surroundings, host=host) for path in files]
+    return [load(one.path, surroundings) for one in there(surroundings, hosts=hosts, scopes=("user",))]
 
 
 def rewrite(

@@ -60,11 +60,9 @@ class Row(NamedTuple):
     @property
     def remedy(self) -> str:
         """What to do about the error; empty where there is none."""
-        if self.error is None:
-            return ""
-        from toolnotary_cli.remedies import REMEDIES
+        from toolnotary_cli.remedies import remedy_of
 
-        return self.error.remedy or REMEDIES.get(self.error.code, "")
+        return "" if self.error is None else remedy_of(self.error)
 
     @property
     def is_ours(self) -> bool:
@@ -85,10 +83,17 @@ def worst(codes: Iterable[int]) -> int:
     return next((code for code in order if code in found), exits.FINE)
 
 
-def counts(rows: Iterable[Row]) -> dict[str, int]:
+def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How many servers are in each state; they add up to all."""
-    found = [row.outcome for row in rows]
+    found = list(outcomes)
     return {outcome.value: found.count(outcome) for outcome in Outcome}
+
+
+def error_document(error: ToolnotaryError) -> dict[str, object]:
+    """Why a server or a file could not be inspected, for programs."""
+    from toolnotary_cli.remedies import remedy_of
+
+    return {"code": error.code, "message": error.message, "remedy": remedy_of(error) or None}
 
 
 def row_document(row: Row) -> dict[str, object]:
@@ -97,14 +102,8 @@ def row_document(row: Row) -> dict[str, object]:
         "server": row.server,
         "launch": row.launch or None,
         "outcome": row.outcome.value,
-        "error": None,
+        "error": None if row.error is None else error_document(row.error),
     }
-    if row.error is not None:
-        document["error"] = {
-            "code": row.error.code,
-            "message": row.error.message,
-            "remedy": row.remedy or None,
-        }
     if row.judgement is not None:
         document |= {
             "changeSet": row.judgement.change_set,

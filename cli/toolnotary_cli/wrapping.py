@@ -136,7 +136,7 @@ def diff_lines(change: Change) -> list[str]:
     now = reread(document, change.after)
     found = [*entries(document), *entries(now)]
     added = [word for one in change.outcomes if one.edit is not None for word in _added(one)]
-    return difference(document, change.after, found, added)
+    return difference(document, now, found, added)
 
 
 def _added(outcome: Outcome) -> Iterator[str]:

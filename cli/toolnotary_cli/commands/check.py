@@ -230,7 +230,11 @@ class _Look:
 def _document(rows: "Sequence[Row]") -> dict[str, object]:
     from toolnotary_cli.verdicts import counts, row_document
 
-    return {"schema": SCHEMA, "servers": [row_document(row) for row in rows], "counts": counts(rows)}
+    return {
+        "schema": SCHEMA,
+        "servers": [row_document(row) for row in rows],
+        "counts": counts(row.outcome for row in rows),
+    }
 
 
 def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
@@ -247,6 +251,6 @@ def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
         entries = project.lockfile.named(row.server)
         launch = launch_needed(project, row.server) if entries else ""
         yield from next_lines(row, is_pinned=bool(entries), launch=launch)
-    told = ", ".join(f"{count} {state}" for state, count in counts(rows).items())
+    told = ", ".join(f"{count} {state}" for state, count in counts(row.outcome for row in rows).items())
     yield f"{counted(len(rows), 'server')}: {told}"
     yield styled("verified means: the definitions that were signed or accepted, and nothing more", "dim")

@@ -54,12 +54,7 @@ def command(
     """
     from toolnotary_cli.scan.report import document, lines
     from toolnotary_cli.scan.survey import Pinning, compare_again, survey
-    from toolnotary_verifier.errors import ConfigurationError
 
-    if files and len(host) > 1:
-        raise ConfigurationError(
-            "host-ambiguous", "got files and several hosts", remedy="name one host, or one a command"
-        )
     pinning = Pinning(lockfile, policy)
     found = survey(files, host, pinning)
     if start:

@@ -97,6 +97,8 @@ def _pinned_to(entry: "Entry") -> str:
 
 
 def _document(lines: Sequence[_Line]) -> dict[str, object]:
+    from toolnotary_cli.verdicts import counts
+
     return {
         "schema": SCHEMA,
         "servers": [
@@ -113,7 +115,7 @@ def _document(lines: Sequence[_Line]) -> dict[str, object]:
             }
             for line in lines
         ],
-        "counts": _counts(lines),
+        "counts": counts(line.outcome for line in lines),
     }
 
 
@@ -124,15 +126,8 @@ def _seen(look: "Look") -> str:
     return "" if look.inspection is Inspection.WIRE else f", inspection: {look.inspection.value}"
 
 
-def _counts(lines: Sequence[_Line]) -> dict[str, int]:
-    """How many servers are in each state; they add up to all."""
-    from toolnotary_verifier.verdict import Outcome
-
-    found = [line.outcome for line in lines]
-    return {outcome.value: found.count(outcome) for outcome in Outcome}
-
-
 def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
+    from toolnotary_cli.verdicts import counts
     from toolnotary_verifier.verdict import Outcome
 
     for line in lines:
@@ -144,6 +139,6 @@ def _text(lines: Sequence[_Line], project: "Project") -> Iterator[str]:
             yield f"  {styled('OVERRIDE', 'bad')} {override_line(one)}"
         if line.why:
             yield f"  {shown(line.why, limit=400)}"
-    counts = ", ".join(f"{number} {state}" for state, number in _counts(lines).items())
+    told = ", ".join(f"{number} {state}" for state, number in counts(one.outcome for one in lines).items())
     where = shown(str(project.lockfile_path), limit=300)
-    yield f"{counted(len(lines), 'server')} pinned in {where}: {counts}"
+    yield f"{counted(len(lines), 'server')} pinned in {where}: {told}"

@@ -86,8 +86,9 @@ def unbridged(value: dict[str, object], before: dict[str, object], dialect: Dial
     """
     keys = dialect.keys
     ours = {keys.command, keys.args, "type", keys.env, keys.headers, *keys.urls}
-    kept = {key: value.get(key, one) for key, one in before.items() if key in ours or key in value}
-    found = {key: before[key] if key in ours else one for key, one in kept.items()}
+    found = {
+        key: one if key in ours else value[key] for key, one in before.items() if key in ours or key in value
+    }
     found |= {key: one for key, one in value.items() if key not in ours and key not in found}
     now = value.get(keys.env)
     mine = {name: one for name, one in (now if isinstance(now, dict) else {}).items() if not _is_ours(name)}

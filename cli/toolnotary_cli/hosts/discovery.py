@@ -3,13 +3,14 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from toolnotary_cli import places
 from toolnotary_cli.hosts.surroundings import Surroundings
 from toolnotary_cli.hosts.table import ROWS, Row, Scope
+from toolnotary_verifier.errors import ConfigurationError
 
 # A folder of plugins is the host's; whoever fills it decides neither how deep nor how long it is searched.
 _MOST_DEPTH: Final = 8
@@ -29,6 +30,19 @@ class Found(NamedTuple):
     path: Path
     row: Row
     is_cut: bool = False
+
+
+def reader_of(named: Sequence[Path], hosts: Sequence[str]) -> str | None:
+    """The host that reads the files that were named, where somebody said so.
+
+    Raises:
+        ConfigurationError: `host-ambiguous`, if files and several hosts are named.
+    """
+    if named and len(hosts) > 1:
+        raise ConfigurationError(
+            "host-ambiguous", "got files and several hosts", remedy="name one host, or one a command"
+        )
+    return hosts[0] if named and hosts else None
 
 
 def files(surroundings: Surroundings, *, hosts: Iterable[str] = (), scopes: Iterable[Scope]) -> list[Found]:
@@ -56,7 +70,7 @@ def _paths(row: Row, surroundings: Surroundings, cut: list[Path]) -> Iterator[Pa
     if surroundings.platform not in row.platforms:
         return
     if row.scope == "project":
-        for folder in _project_folders():
+        for folder in places.project_folders():
             yield from _expanded(folder, row.pattern, cut)
         return
     found = surroundings.path(row.pattern)
@@ -68,13 +82,6 @@ def _paths(row: Row, surroundings: Surroundings, cut: list[Path]) -> Iterator[Pa
         yield from _expanded(Path(fixed), rest, cut)
     elif _is_there(Path(fixed)):
         yield Path(fixed)
-
-
-def _project_folders() -> list[Path]:
-    """The working directory and those above it, up to the root of its repository."""
-    here = Path.cwd().absolute()
-    root = places.repository(here) or here
-    return [folder for folder in (here, *here.parents) if folder == root or root in folder.parents]
 
 
 def _expanded(folder: Path, pattern: str, cut: list[Path]) -> Iterator[Path]:

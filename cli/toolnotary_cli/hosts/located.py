@@ -2,7 +2,7 @@
 """A document whose values know where they stand in its text, so that an edit can change them alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 # Keys and places in lists, from the top of a document.
@@ -41,7 +41,7 @@ class Node:
     members: dict[str, Member] | None = None
     items: list["Node"] | None = None
     is_flow: bool = True
-    is_shared: bool = field(default=False, compare=False)
+    is_shared: bool = False
 
     def plain(self) -> object:
         """The value without its places."""

@@ -32,20 +32,20 @@ _KEY: Final = re.compile(r"\s*=|\s*\.\s*[\w\"']")
 _HEADER: Final = re.compile(r"\s*\[\[?\s*[A-Za-z0-9_-]")
 
 
-def difference(document: Document, after: bytes, entries: Iterable[Entry], added: Iterable[str]) -> list[str]:
+def difference(
+    document: Document, after: Document, entries: Iterable[Entry], added: Iterable[str]
+) -> list[str]:
     """The lines of a unified diff, escaped, between a file and what it becomes.
 
     Args:
         document: the file as it is.
-        after: its new bytes.
+        after: the file as it becomes.
         entries: its servers, before and after.
         added: words that `wrap` puts in.
     """
-    from toolnotary_cli.hosts.documents import reread
-
     known = {*added, *(word for entry in entries for word in shown_words(entry))}
     before = _masked(document, known).splitlines()
-    now = _masked(reread(document, after), known).splitlines()
+    now = _masked(after, known).splitlines()
     name = document.shown
     return [visible(line, limit=2000) for line in difflib.unified_diff(before, now, name, name, lineterm="")]
 

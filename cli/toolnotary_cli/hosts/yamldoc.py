@@ -109,9 +109,8 @@ class _Reader:
                 line = key.start_mark.line + 1
                 raise InvalidInput(_CODE, f"line {line}: the key {escape(name, limit=80)} stands twice")
             node.members[name] = Member(key.start_mark.index, self.node(value, depth + 1))
-        if (
-            node.members and not node.is_flow
-        ):  # the library's end is behind the blanks and comments that follow
+        if node.members and not node.is_flow:
+            # The library's end is behind the blanks and comments that follow.
             node.end = max(member.value.end for member in node.members.values())
 
 

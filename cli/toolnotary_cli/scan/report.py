@@ -6,9 +6,11 @@ from typing import Final
 
 from toolnotary_cli import places
 from toolnotary_cli.output import Look, shown, styled
+from toolnotary_cli.remedies import remedy_of
 from toolnotary_cli.scan.collisions import MOST_SHOWN, Collision
 from toolnotary_cli.scan.state import Configured
 from toolnotary_cli.scan.survey import Failed, Survey, called
+from toolnotary_cli.verdicts import counts, error_document
 from toolnotary_cli.wording import counted, name_text
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shellwords import command
@@ -35,7 +37,7 @@ def document(survey: Survey) -> dict[str, object]:
             *(_failed(one) for one in survey.failed),
         ],
         "servers": [_server(one) for one in survey.servers],
-        "counts": _counts(survey),
+        "counts": counts(one.outcome for one in survey.servers),
         "collisions": [
             {"host": host, "kind": one.kind, "names": list(one.names), "servers": list(one.servers)}
             for host, some in survey.collisions.items()
@@ -45,19 +47,16 @@ def document(survey: Survey) -> dict[str, object]:
 
 
 def _failed(one: Failed) -> dict[str, object]:
-    error = {"code": one.error.code, "message": one.error.message, "remedy": _remedy(one.error) or None}
-    return {"file": str(one.path), "host": one.host or None, "scope": None, "error": error}
-
-
-def _remedy(error: object) -> str:
-    from toolnotary_cli.remedies import REMEDIES
-
-    given = getattr(error, "remedy", "")
-    return given or REMEDIES.get(getattr(error, "code", ""), "")
+    return {
+        "file": str(one.path),
+        "host": one.host or None,
+        "scope": None,
+        "error": error_document(one.error),
+    }
 
 
 def _server(one: Configured) -> dict[str, object]:
-    found: dict[str, object] = {
+    return {
         "name": one.entry.name,
         "folder": one.entry.where or None,
         "host": one.document.host or None,
@@ -71,16 +70,12 @@ def _server(one: Configured) -> dict[str, object]:
         "guarded": not any(finding.kind == "unguarded" for finding in one.findings) and not one.entry.problem,
         "disabled": one.entry.is_disabled,
         "note": one.why or None,
-        "error": None,
+        "error": None if one.error is None else error_document(one.error),
         "findings": [
             {"kind": finding.kind, "detail": finding.detail, "objection": finding.objects}
             for finding in one.findings
         ],
     }
-    if one.error is not None:
-        error = one.error
-        found["error"] = {"code": error.code, "message": error.message, "remedy": _remedy(error) or None}
-    return found
 
 
 def _inspection(one: Configured) -> str | None:
@@ -96,12 +91,6 @@ def _reasons(one: Configured) -> dict[str, int]:
     return {} if one.look is None else dict(one.look.counts)
 
 
-def _counts(survey: Survey) -> dict[str, int]:
-    """How many servers are in each state; they add up to all."""
-    found = [one.outcome for one in survey.servers]
-    return {outcome.value: found.count(outcome) for outcome in Outcome}
-
-
 def lines(survey: Survey) -> Iterator[str]:
     """The result for people: file by file, then what shows only where all are seen together."""
     for held in survey.documents:
@@ -114,10 +103,11 @@ def lines(survey: Survey) -> Iterator[str]:
         yield visible(f"{failed.error.code}: {failed.error.message}", limit=600)
     for host, some in survey.collisions.items():
         yield from _collision_lines(host, some)
-    counts = ", ".join(f"{number} {state}" for state, number in _counts(survey).items())
+    told = counts(one.outcome for one in survey.servers)
+    states = ", ".join(f"{number} {state}" for state, number in told.items())
     files = counted(len(survey.documents), "file")
     unread = f", {counted(len(survey.failed), 'file')} not read" if survey.failed else ""
-    yield f"{counted(len(survey.servers), 'server')} in {files}{unread}: {counts}"
+    yield f"{counted(len(survey.servers), 'server')} in {files}{unread}: {states}"
 
 
 def _server_lines(one: Configured) -> Iterator[str]:
@@ -151,10 +141,10 @@ def _next(one: Configured) -> Iterator[str]:
             yield f"    to pin it: {command('lock', None, *server, *_where(one), behind=behind)}"
     elif one.outcome is Outcome.DRIFT:
         yield f"    to see why: {command('explain', one.name or one.entry.name, *_where(one))}"
-    elif one.error is not None and _remedy(one.error):
-        yield f"    {visible(_remedy(one.error), limit=400)}"
-    is_wrapable = one.argv and one.through is None and not one.entry.problem
-    if is_wrapable and one.document.scope in ("user", None):
+    elif one.error is not None and remedy_of(one.error):
+        yield f"    {visible(remedy_of(one.error), limit=400)}"
+    is_ready = one.argv and one.through is None and not one.entry.problem
+    if is_ready and one.document.scope in ("user", None):
         yield f"    to guard it: {command('wrap', str(one.document.path))}"
 
 

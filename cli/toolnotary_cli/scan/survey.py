@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolnotary_cli import exits, places
+from toolnotary_cli.hosts.discovery import files as there
+from toolnotary_cli.hosts.discovery import reader_of
 from toolnotary_cli.hosts.documents import Document, load
 from toolnotary_cli.hosts.entries import entries
 from toolnotary_cli.hosts.guarded import Guarded
@@ -116,6 +118,10 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
         files: these alone.
         hosts: the hosts whose files are looked for; of files that were named, the host that reads them.
         pinning: gives the files that they are held to.
+
+    Raises:
+        ConfigurationError: `host-ambiguous`.
+        ToolnotaryError: what was named to hold them to cannot be read.
     """
     pinning.check()
     here, found = Surroundings.here(), Survey()
@@ -123,9 +129,9 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
         try:
             if is_cut:
                 raise _cut(path)
-            document = load(path, here, host=host or None)
+            document = load(path, here, host=host)
         except ToolnotaryError as error:
-            found.failed.append(Failed(path, host, error, is_named=bool(files)))
+            found.failed.append(Failed(path, host or "", error, is_named=bool(files)))
             continue
         found.documents.append(document)
         found.servers += [configured(document, entry, pinning) for entry in entries(document)]
@@ -135,12 +141,12 @@ def survey(files: Sequence[Path], hosts: Sequence[str], pinning: Pinning) -> Sur
 
 def _wanted(
     files: Sequence[Path], hosts: Sequence[str], surroundings: Surroundings
-) -> Iterator[tuple[Path, str, bool]]:
+) -> Iterator[tuple[Path, str | None, bool]]:
+    """The files, the host that reads each, and whether it is a folder of which not all was searched."""
+    host = reader_of(files, hosts)
     if files:
-        yield from ((path, hosts[0] if hosts else "", False) for path in files)
+        yield from ((path, host, False) for path in files)
         return
-    from toolnotary_cli.hosts.discovery import files as there
-
     scopes: tuple[Scope, ...] = ("user", "project", "plugin", "managed")
     yield from (
         (one.path, one.row.host, one.is_cut) for one in there(surroundings, hosts=hosts, scopes=scopes)
