@@ -421,3 +421,26 @@ def test_what_is_decided_is_taken_down_and_what_a_person_lets_pass_passes_for_a_
     refused = next(line for line in told if line["event"] == "refused")
     assert (refused["server"], refused["request"], refused["inspection"]) == ("acme", 7, "wire")
     assert "hunter2" not in (home / "home" / "audit.jsonl").read_text("ascii")
+
+
+def test_what_a_person_lets_pass_passes_no_longer_than_that(home: Path) -> None:
+    call = ("tools/call", {"name": "echo", "arguments": {}})
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["tools"] = [http_server.TOOLS[0], *http_server.POISONED]
+        with gateway(home, "--upstream", server.url) as gate:
+            assert gate.ask(*call)["result"]["isError"]
+            words = ["break-glass", "acme", "--reason", "index is down", "--for", "10s"]
+            let_pass = at_terminal(words, ("[yes/no]", "yes\n"), directory=home)
+            assert let_pass.code == 0, let_pass.shown
+            deadline = time.monotonic() + 60
+            while gate.ask(*call).get("result", {}).get("isError") and time.monotonic() < deadline:
+                time.sleep(0.2)
+            assert "no pin lets this pass: tool echo (override)" in gate.told
+            while not gate.ask(*call).get("result", {}).get("isError") and time.monotonic() < deadline:
+                time.sleep(0.2)
+            assert gate.ask(*call)["result"]["isError"]
+        told = audit_lines(home / "home" / "audit.jsonl")
+    events = [line["event"] for line in told if line["name"] == "echo" and line["event"] != "judged"]
+    assert events.index("allowed") < events.index("expired") < len(events) - 1
+    assert events[-1] == "refused"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one connection is held to while its files change: an acceptance opens what it is for, and no more."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -214,7 +215,12 @@ def passing(in_force: InForce) -> list[str]:
     return [one.name for one in in_force.pins.overrides]
 
 
-def test_what_is_let_pass_is_in_force_until_its_time_is_over_and_told_once_to_be(bench: Bench) -> None:
+@pytest.mark.parametrize("age", [0, 60], ids=["written just now", "written a while ago"])
+def test_what_is_let_pass_is_in_force_until_its_time_is_over_and_told_once_to_be(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, age: int
+) -> None:
+    clock = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: clock() + age * 1_000_000_000)
     bench.pin("default")
     elapsed = [0.0]
     in_force = bench.opened(Countdown(elapsed=lambda: elapsed[0]))
@@ -224,8 +230,10 @@ def test_what_is_let_pass_is_in_force_until_its_time_is_over_and_told_once_to_be
     elapsed[0] = 3500
     assert not in_force.refresh()
     assert not in_force.over()
+    turn = in_force.turn
     elapsed[0] = 3601  # the wall clock has hardly moved: it was put back
     assert in_force.refresh()
+    assert in_force.turn == turn + 1, "who did not look itself sees it by the turn"
     assert passing(in_force) == []
     assert len(in_force.over()) == 1
     assert not in_force.over()

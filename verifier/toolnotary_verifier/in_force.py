@@ -153,19 +153,23 @@ class InForce:
             stamps = _stamps(self._files)
             if stamps == self._stamps:
                 passed, self._pins = self._pins.overrides, self._counted_down()
-                return self._pins.overrides != passed
-            before = self._identity()
-            try:
-                is_waiting = self._take(self._reopen())
-                was_closed, self._failure = self._failure is not None, None
-                self._say_what_waits(is_waiting=is_waiting, was_closed=was_closed)
-            except ToolnotaryError as error:
-                self._failure = error
-                self._say(f"everything is withheld: {error.message} ({error.code})")
-            self._stamps = stamps
-            is_other = self._identity() != before
+                is_other = self._pins.overrides != passed
+            else:
+                is_other = self._reread()
+                self._stamps = stamps
             self.turn += is_other
             return is_other
+
+    def _reread(self) -> bool:
+        before = self._identity()
+        try:
+            is_waiting = self._take(self._reopen())
+            was_closed, self._failure = self._failure is not None, None
+            self._say_what_waits(is_waiting=is_waiting, was_closed=was_closed)
+        except ToolnotaryError as error:
+            self._failure = error
+            self._say(f"everything is withheld: {error.message} ({error.code})")
+        return self._identity() != before
 
     def _take(self, project: Project) -> bool:
         """Put in force what counts of the files by now; whether they grant something that does not."""
