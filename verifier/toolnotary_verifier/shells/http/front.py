@@ -35,9 +35,6 @@ from toolnotary_verifier.shells.http.relay import Relay
 _NOT_TO_SERVER: Final = (b"accept-encoding", b"content-length", b"expect", b"host", b"origin")
 _UNCOMPRESSED: Final = (b"accept-encoding", b"identity")
 _LISTEN: Final = b'"subscriptions/listen"'
-_ERROR_BYTES: Final = 64 << 10
-_AROUND: Final = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
-_OPENING: Final = (b"{", b"[")
 
 
 # Gives headers for a request that may go on, by the gate that let it pass and its body.
