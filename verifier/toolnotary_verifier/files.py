@@ -52,7 +52,7 @@ def replace_file(path: Path, content: bytes, *, is_link_kept: bool = True, is_pr
     """
     target = Path(os.path.realpath(path)) if is_link_kept else path
     try:
-        if is_link_kept and _is_special(path):
+        if is_link_kept and is_special(path):
             with path.open("wb") as file:
                 file.write(content)
             return
@@ -95,7 +95,7 @@ def expect_writable(path: Path) -> None:
     try:
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if not _is_special(path):
+        if not is_special(path):
             _try_to_make(Path(os.path.realpath(path)))
     except OSError as error:
         raise unwritable(path, error, "nothing was done") from None
@@ -136,7 +136,7 @@ def is_of_another(path: Path) -> bool:
     return hasattr(os, "geteuid") and owner != os.geteuid()
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
     """Whether something stands there that is no file; for a folder, opening it says so."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)

@@ -255,7 +255,7 @@ def _pins(event: JsonObject) -> Iterator[Pinned]:
 # Events in which nobody decided anything.
 _UNDECIDED: Final = frozenset(("announced", "inspected", "unannounced"))
 _Take = Callable[[History, JsonObject], None]
-# The members of each event besides `event` and `at` (UTC, for people; it decides nothing).
+# The members of each event besides `event` and `at` (UTC, which decides about overrides alone).
 _EVENTS: Final[Mapping[str, tuple[tuple[str, ...], _Take]]] = {
     "accepted": (("server", "launch", "pins"), History._accepted),  # noqa: SLF001 - its own table
     "accepted-manifest": (

@@ -26,6 +26,7 @@ from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.links import opened
+from toolnotary_verifier.overrides import moment
 from toolnotary_verifier.shape import array, members, text
 from toolnotary_verifier.surface import Fault, Surface, assemble
 from toolnotary_verifier.verdict import Inspection
@@ -93,7 +94,7 @@ class Sightings:
             return False
         if len(body) > self._limits.listing_bytes:
             return False
-        at = sighting.at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        at = sighting.at or moment(datetime.now(UTC))
         head = canonical_bytes(
             {
                 "schema": SCHEMA,

@@ -103,9 +103,10 @@ class State:
         from datetime import UTC, datetime
 
         from toolnotary_verifier.files import locked, make_folder, unwritable
+        from toolnotary_verifier.overrides import moment
 
-        moment = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        lines = b"".join(_line(self.path, {**event, "at": moment}) for event in events)
+        when = moment(at or datetime.now(UTC))
+        lines = b"".join(_line(self.path, {**event, "at": when}) for event in events)
         try:
             make_folder(self.path.parent, is_private=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)

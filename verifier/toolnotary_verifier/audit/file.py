@@ -9,12 +9,11 @@ for only so long, since whoever holds it may have been stopped.
 import contextlib
 import errno
 import os
-import stat
 import threading
 from pathlib import Path
 from typing import Final
 
-from toolnotary_verifier.files import beside, locked, make_folder
+from toolnotary_verifier.files import beside, is_special, locked, make_folder
 
 _WAIT: Final = 2.0  # seconds
 _LONGEST: Final = 64 << 10  # bytes in which the end of the last whole line is looked for
@@ -43,7 +42,7 @@ class AuditFile:
             OSError: they could not be written; what is there is as it was.
         """
         with self._thread:
-            if _is_special(self.path):
+            if is_special(self.path):
                 _write_special(self.path, lines)
                 return
             with os.fdopen(self._lock(), "r+b", buffering=0) as file, locked(file, seconds=_WAIT):
@@ -114,13 +113,6 @@ def _mend(descriptor: int) -> int:
         os.truncate(descriptor, whole)
         return whole
     return size
-
-
-def _is_special(path: Path) -> bool:
-    try:
-        return not stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
 
 
 def _size(path: Path) -> int:

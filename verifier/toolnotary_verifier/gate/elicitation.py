@@ -52,7 +52,7 @@ class Elicitation:
     """The questions of one connection, one at a time.
 
     Attributes:
-        ids: those of all questions so far.
+        has_asked: whether anything was asked so far; else no frame can hold an id of ours.
     """
 
     def __init__(self, report: "Report", *, is_possible: bool, is_heard: bool) -> None:
@@ -63,7 +63,7 @@ class Elicitation:
             is_possible: whether anything is asked on this connection.
             is_heard: whether the host hears what it did not ask for from the start.
         """
-        self.ids: set[str] = set()
+        self.has_asked = False
         self._report = report
         self._is_possible = is_possible
         self._is_heard = is_heard
@@ -117,7 +117,7 @@ class Elicitation:
             turn.effects.matters.append(Answered(invitation.change_set, Said.UNASKED))
             return
         own_id = f"{MARK}{os.urandom(16).hex()}"
-        self.ids.add(own_id)
+        self.has_asked = True
         self._open = _Open(own_id, invitation, seen.judgement, turn.now + invitation.seconds)
         params = params_of(seen.judgement, self._report.remedy_for(seen.judgement), invitation)
         if (seen.view.protocol or "") >= _MODES_SINCE:
@@ -140,7 +140,7 @@ class Elicitation:
 
     def mentions(self, line: bytes) -> bool:
         """Whether a frame may hold an id of ours, unescaped."""
-        return bool(self.ids) and line.find(_MARK_BYTES) >= 0
+        return self.has_asked and line.find(_MARK_BYTES) >= 0
 
     def is_answer(self, message: JsonValue) -> bool:
         """Whether a message of the host answers a question of ours, or nearly."""

@@ -35,8 +35,8 @@ from toolnotary_verifier.gate.waiting import answerable
 from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, LIST_METHOD, coerced_id, frame, notification
 from toolnotary_verifier.limits import Limits
 
-LISTS = {method: kind for kind, method in LIST_METHOD.items()}
-USES = {"tools/call": Kind.TOOL, "prompts/get": Kind.PROMPT}
+_LISTS = {method: kind for kind, method in LIST_METHOD.items()}
+_USES = {"tools/call": Kind.TOOL, "prompts/get": Kind.PROMPT}
 _NAME = frozenset(("name",))
 _CURSOR = frozenset(("cursor",))
 _NOTHING: frozenset[str] = frozenset()
@@ -70,8 +70,8 @@ class HostSide:
         self._is_initialized = False
         self._listens = Listens()
         self._gated: dict[str, Callable[[JsonObject, bytes, Turn], Effects | None]] = {
-            **dict.fromkeys(LISTS, self._list),
-            **dict.fromkeys(USES, self._use),
+            **dict.fromkeys(_LISTS, self._list),
+            **dict.fromkeys(_USES, self._use),
             "initialize": self._initialize,
             "server/discover": self._discover,
             "notifications/initialized": self._initialized,
@@ -131,7 +131,7 @@ class HostSide:
     # Requests that wait for, or are answered from, what is verified
 
     def _list(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
-        kind = LISTS[message["method"]]
+        kind = _LISTS[message["method"]]
         params = message.get("params", {})
         if "id" not in message:
             return Effects()  # nobody waits for an answer
@@ -140,7 +140,7 @@ class HostSide:
         return self._gate(message, params, line, turn, kind=kind, name=None)
 
     def _use(self, message: JsonObject, line: bytes, turn: Turn) -> Effects | None:
-        kind = USES[message["method"]]
+        kind = _USES[message["method"]]
         params = message.get("params")
         if (
             not isinstance(params, dict)
@@ -264,12 +264,14 @@ class HostSide:
     def _batch(self, batch: list[JsonValue], turn: Turn) -> Effects | None:
         """Batches left the protocol with 2025-06-18: they pass where they hold nothing to look at."""
         parts = list(messages(batch))
-        ours = [part for part in parts if isinstance(part, dict) and self._elicitation.is_answer(part)]
+        ours: list[JsonObject] = []
+        others: list[JsonValue] = []
+        for part in parts:
+            (ours if self._elicitation.is_answer(part) else others).append(part)
         if not ours:
             return self._plain_batch(batch, parts)
         for answer in ours:
             self._elicitation.take(answer, turn)
-        others = [part for part in parts if not any(part is one for one in ours)]
         if others:
             rest = self._plain_batch(others, others)
             turn.effects.to_host += rest.to_host

@@ -29,7 +29,7 @@ from toolnotary_verifier.gate.waiting import answerable
 from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, META_SERVER, coerced_id, error, frame
 from toolnotary_verifier.limits import Limits
 
-CHANGED = {
+_ANNOUNCED = {
     "notifications/tools/list_changed": (Kind.TOOL,),
     "notifications/prompts/list_changed": (Kind.PROMPT,),
     "notifications/resources/list_changed": (Kind.RESOURCE, Kind.TEMPLATE),
@@ -73,7 +73,7 @@ class ServerSide:
         waiting = self._waiting
         if waiting.held or waiting.awaiting or self.is_closed:
             return False
-        if self._elicitation.ids and self._elicitation.mentions(line):
+        if self._elicitation.has_asked and self._elicitation.mentions(line):
             return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
@@ -151,7 +151,7 @@ class ServerSide:
         if view is not None and place is not None:
             del verification.waiting.awaiting[place]
             return self._about(view, message, effects)
-        if "method" in message and message["method"] in CHANGED:
+        if "method" in message and message["method"] in _ANNOUNCED:
             return self._changed(message, line, turn)
         return message
 
@@ -221,7 +221,7 @@ class ServerSide:
         subscription = coerced_id(meta.get(META_SUBSCRIPTION)) if isinstance(meta, dict) else None
         told = False
         turn.effects.is_stale = not self._verification.waiting.placing.is_one
-        kinds = CHANGED[message["method"]]
+        kinds = _ANNOUNCED[message["method"]]
         clean = serialize(message) + b"\n" if has_inner_return(line) else line
         for view in reversed(self._views.all()):
             for kind in kinds:

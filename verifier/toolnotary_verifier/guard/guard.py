@@ -307,7 +307,8 @@ class Guard:
     def _keep(self, surface: Surface, judgement: Judgement) -> None:
         from toolnotary_verifier.guard.keeping import keep
 
-        keep(self.server, self._reached.launch, self._secrets.source, surface, judgement, log=self.log)
+        about = self.server, self._reached.launch, self._secrets.source
+        keep(*about, surface, judgement, log=self.log, limits=self.limits)
 
     def _refuse_other(self, pins: Pins) -> None:
         """Refuse what is not the server that is pinned under the name.

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.capture.source import Source
     from toolnotary_verifier.guard.notes import Notes
     from toolnotary_verifier.launch import Launch
+    from toolnotary_verifier.limits import Limits
     from toolnotary_verifier.surface import Surface
     from toolnotary_verifier.verdict import Judgement
 
@@ -23,6 +24,7 @@ def keep(
     judgement: "Judgement",
     *,
     log: "Notes",
+    limits: "Limits",
 ) -> None:
     """Keep one surface.
 
@@ -33,6 +35,7 @@ def keep(
         surface: what was shown.
         judgement: what was decided about it.
         log: where people read what is not kept.
+        limits: bounds on what is kept.
 
     Raises:
         Refused: `secret-in-surface`.
@@ -43,5 +46,5 @@ def keep(
     Concealed.of(source()).refuse_in(surface)
     place = (server, launch.digest, launch.display, "")
     seen = Sighting(*place, judgement.change_set, surface, judgement.inspection)
-    if not Sightings(seen_folder()).keep(seen):
+    if not Sightings(seen_folder(), limits=limits).keep(seen):
         log.line("what the server shows is too large to be kept for a review")

@@ -37,7 +37,7 @@ _BY_SIGNATURE: Final = (Reason.FIRST_SIGNED, Reason.UPGRADE)
 _FRESH: Final = 30.0  # seconds for which an answer of the registry holds
 _PAUSE: Final = 60.0  # before a registry that did not answer is asked again; doubled each time
 _TRIES: Final = 5
-_MOST: Final = 20  # questions in one connection: a server that changes all the time asks for no more
+_MOST: Final = 20  # questions of one guard: a server that changes all the time asks for no more
 _WAIT: Final = 5.0  # the longest wait for the network, in seconds
 _DEADLINE: Final = 30.0  # for all of one look-up
 
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 class LookUp:
-    """The look-ups of one connection; its methods are called by several threads."""
+    """The look-ups of one guard, for all its connections; its methods are called by several threads."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class LookUp:
 
         Args:
             server: the name that the user gave.
-            launch: how the server was started.
+            launch: how the server is started or reached.
             in_force: what the server is held to, now and after every look-up.
             reopen: the files as they are now.
             registry: its base URL.

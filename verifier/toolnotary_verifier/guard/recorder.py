@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
     from toolnotary_verifier.surface import Surface
 
-# What is recorded stays: a server that changes all the time adds no more than this in one connection.
+# What is recorded stays: a server that changes all the time adds no more than this in one guard's life.
 _MOST_CHANGES: Final = 32
 
 
@@ -42,18 +42,17 @@ class _Unlisted(NamedTuple):
 
 
 class Recorder:
-    """Writes what one connection saw of a server; never from the threads that relay.
+    """Writes what the connections of a guard saw of its server; never from the threads that relay.
 
     Args:
         project: the files.
         launch: how the server was started or reached.
         server: the name that the user gave; None where the launch is to find it, and nothing is recorded.
         log: where people read what could not be recorded.
-        keep: keeps a surface that a person could accept (`keeping.keeper`).
+        keep: keeps a surface that a person could accept (`keeping.keep`).
         inspection: what of the server's messages is looked at.
 
     Attributes:
-        log: as given.
         last: what is to be recorded, None before the first listing ended.
     """
 
@@ -79,7 +78,7 @@ class Recorder:
         self._project = project
         self._launch = launch
         self._server = server
-        self.log = log
+        self._log = log
 
     def seen(self, surface: "Surface", judgement: Judgement) -> None:
         """Take note of a judgement that is to be recorded: of tools."""
@@ -113,7 +112,7 @@ class Recorder:
         try:
             remember(self._project, server=self._server, launch=self._launch)
         except ToolnotaryError as error:
-            self.log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
+            self._log.line(f"the pinned version could not be recorded: {error.message} [{error.code}]")
 
     def record(self) -> None:
         """Record the last of it, if it is new; after many of them only that all is well no more.
@@ -136,7 +135,7 @@ class Recorder:
             self._changes += is_news
             self._keep_surface(last)
         except ToolnotaryError as error:
-            self.log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
+            self._log.line(f"the state of this server could not be recorded: {error.message} [{error.code}]")
 
     def _keep_surface(self, last: "Judgement | _Unlisted") -> None:
         """Keep what was seen, where an approval could let it through, and nothing else was seen since."""

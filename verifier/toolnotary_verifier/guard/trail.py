@@ -137,14 +137,15 @@ class Trail:
 
     def _may(self) -> bool:
         """Whether another line is written that a server, or whoever sends messages, can have at will."""
-        now = time.monotonic()
-        self._left = min(float(_BURST), self._left + now - self._at)
-        self._at = now
-        if self._left < 1:
-            self._missed += 1
-            return False
-        self._left -= 1
-        return True
+        with self._lock:
+            now = time.monotonic()
+            self._left = min(float(_BURST), self._left + now - self._at)
+            self._at = now
+            if self._left < 1:
+                self._missed += 1
+                return False
+            self._left -= 1
+            return True
 
     def _is_kept(self, line: "Line") -> bool:
         """Whether policy wants it in the file; spans may have more."""
