@@ -155,6 +155,23 @@ def test_a_call_whose_headers_do_not_fit_is_sent_again_once_the_definition_was_v
         assert len(served.of("tools/list")) == 2
 
 
+@pytest.mark.parametrize("meta", [None, [], {"progressToken": 1}])
+def test_a_call_of_the_handshake_era_has_no_headers_that_could_not_fit(meta: Json) -> None:
+    refused = {"code": -32020, "message": "HeaderMismatch"}
+
+    def script(exchange: Exchange) -> bool:
+        if exchange.asked != "tools/call":
+            return False
+        return exchange.reply(400, {"jsonrpc": "2.0", "id": exchange.message["id"], "error": refused})
+
+    with serve(script) as served, started(served) as wire:
+        shake_hands(wire)
+        wire.send("tools/call", {"name": "echo", "arguments": {}, "_meta": meta}, id=1)
+        assert wire.answer(1)["error"] == refused
+        assert wire.ask(2, "ping")["result"] == {}
+        assert len(served.of("tools/call")) == 1
+
+
 def test_what_a_server_asks_on_the_stream_of_a_call_is_answered_by_the_host() -> None:
     def script(exchange: Exchange) -> bool:
         if exchange.asked != "tools/call":

@@ -2,10 +2,12 @@
 """What the gateway reads of a server besides bodies, on a connection of its own: bounded, and not kept."""
 
 import asyncio
+import contextlib
 
 import pytest
 
 from toolnotary_verifier.capture.source import UrlSource
+from toolnotary_verifier.shells.gateway import client
 from toolnotary_verifier.shells.gateway.upstream import Upstream
 from toolnotary_verifier.shells.http.message import Request, UpstreamError
 
@@ -58,3 +60,27 @@ def test_few_trailers_are_read_over() -> None:
 def test_a_status_that_is_none_is_no_answer(status: bytes) -> None:
     with pytest.raises(UpstreamError, match="no HTTP"):
         asyncio.run(read(HEAD.replace(b"200", status) + b"0\r\n\r\n", b""))
+
+
+def test_a_proxy_that_opens_no_tunnel_in_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_CONNECT_SECONDS", 0.2)
+
+    async def work() -> None:
+        is_left = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            with contextlib.suppress(ConnectionError):
+                await reader.read()  # it says nothing
+            is_left.set()
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server, asyncio.timeout(DEADLINE):
+            environment = {"HTTPS_PROXY": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}
+            upstream = Upstream(UrlSource(url="https://mcp.acme.example/mcp", environment=environment))
+            with pytest.raises(UpstreamError, match="does not accept connections"):
+                await upstream.send(Request("GET", (), b""))
+            await is_left.wait()
+
+    asyncio.run(work())

@@ -39,6 +39,7 @@ CAPABILITY = {
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020  # MCP 2026-07-28, Streamable HTTP
 
 Id = str | int | float
 _EXACT = 1 << 53  # up to here an integer is its own double
@@ -76,6 +77,13 @@ def error(request_id: JsonValue, code: int, message: str, data: JsonValue = None
     if data is not None:
         body["data"] = data
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
+
+
+def named_revision(params: JsonValue) -> str | None:
+    """The protocol revision that a request names in `params._meta`, as the stateless era does; else None."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    version = meta.get(META_VERSION) if isinstance(meta, dict) else None
+    return version if isinstance(version, str) else None
 
 
 def coerced_id(value: JsonValue) -> str | None:

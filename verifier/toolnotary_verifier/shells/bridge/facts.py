@@ -7,12 +7,20 @@ from typing import Final
 
 from toolnotary_verifier.shells.bridge.mirrored import header_value
 from toolnotary_verifier.shells.bridge.said import Said
-from toolnotary_verifier.shells.http.lanes import SESSION
-from toolnotary_verifier.shells.http.message import EVENT_STREAM, JSON, Header, UpstreamError, header
+from toolnotary_verifier.shells.http.message import (
+    EVENT_STREAM,
+    JSON,
+    METHOD,
+    NAME,
+    SESSION,
+    VERSION,
+    Header,
+    UpstreamError,
+    header,
+)
 
 _CONTENT: Final = [(b"content-type", JSON), (b"accept", JSON + b", " + EVENT_STREAM)]
 _EVENTS: Final = [(b"accept", EVENT_STREAM)]
-_VERSION: Final = b"mcp-protocol-version"
 # What `Mcp-Name` repeats (MCP 2026-07-28, transports: standard headers).
 _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _VISIBLE: Final = re.compile(rb"[!-~]{1,1024}")
@@ -44,10 +52,10 @@ class Facts:
         revision = said.revision or self.revision or self._named
         headers = [*_CONTENT, *self._common(revision)]
         if revision and revision != self.revision and said.method:
-            headers.append((b"mcp-method", header_value(said.method)))
+            headers.append((METHOD, header_value(said.method)))
             name = said.params.get(_NAMED.get(said.method, ""))
             if isinstance(name, str):
-                headers.append((b"mcp-name", header_value(name)))
+                headers.append((NAME, header_value(name)))
         return headers
 
     def of_stream(self, last_event: bytes = b"") -> list[Header]:
@@ -68,5 +76,5 @@ class Facts:
         self.revision = revision if isinstance(revision, str) else ""
 
     def _common(self, revision: str) -> list[Header]:
-        headers = [(_VERSION, header_value(revision))] if revision else []
+        headers = [(VERSION, header_value(revision))] if revision else []
         return headers if self.session is None else [*headers, (SESSION, self.session)]

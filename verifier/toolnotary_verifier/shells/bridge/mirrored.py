@@ -15,13 +15,12 @@ from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.gate import Gate
 from toolnotary_verifier.jsonrpc import META_VERSION
-from toolnotary_verifier.shells.http.message import Header
+from toolnotary_verifier.shells.http.message import ARGUMENT, Header
 
 _ASKS: Final = "x-mcp-header"
 _MARK: Final = _ASKS.encode()
 _CALL: Final = b"tools/call"
 _STATELESS: Final = META_VERSION.encode()
-_PREFIX: Final = b"mcp-param-"
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, section 5.6.2
 _TYPES: Final = ("string", "integer", "boolean")  # no set: a schema may have anything for its type
 _PLAIN: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?|")
@@ -76,7 +75,7 @@ def mirrored(schema: JsonValue, arguments: JsonValue) -> list[Header]:
     for name, argument in zip(names, (argument for _, argument in found), strict=True):
         value = _written(argument)
         if value is not None and len(value) <= _MOST:
-            headers.append((_PREFIX + name.encode("ascii"), value))
+            headers.append((ARGUMENT + name.encode("ascii"), value))
     return headers
 
 

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Final
 
 from toolnotary_verifier.canonical import JsonValue
-from toolnotary_verifier.jsonrpc import frame, request
+from toolnotary_verifier.jsonrpc import HEADER_MISMATCH, frame, request
 from toolnotary_verifier.shells.bridge.awaited import answers_in
 from toolnotary_verifier.shells.bridge.listening import resume
 from toolnotary_verifier.shells.bridge.reading import Place
@@ -18,7 +18,6 @@ from toolnotary_verifier.shells.bridge.sent import Sent
 from toolnotary_verifier.shells.bridge.session import LOST, SIGN_IN, Session, left
 from toolnotary_verifier.shells.http.message import Response, UpstreamError, one_line
 
-_HEADER_MISMATCH: Final = -32020
 # How long a stream is read on behind its last answer: the next request can use its connection, then.
 _AFTERWARDS: Final = 1.0
 
@@ -103,12 +102,13 @@ class Posting:
 
     async def _is_mismatched(self, said: Said, response: Response) -> bool:
         """Whether headers are to be written anew, by the definition that has just been verified anew."""
-        if response.status != 400 or said.method != "tools/call" or not isinstance(response.body, bytes):
+        if not said.revision or said.method != "tools/call":  # only the stateless era has such headers
             return False
-        if _code(response.body) != _HEADER_MISMATCH:
+        if response.status != 400 or not isinstance(response.body, bytes):
             return False
-        meta = said.params.get("_meta", {})
-        facts = {key: value for key, value in meta.items() if key != "progressToken"}
+        if _code(response.body) != HEADER_MISMATCH:
+            return False
+        facts = {key: value for key, value in said.params["_meta"].items() if key != "progressToken"}
         asked = request(f"headers-{os.urandom(8).hex()}", "tools/list", {"_meta": facts})
         listing = Said.of(frame(asked), max_bytes=self._session.limits.frame_bytes)
         await left(await self._session.post(listing))

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject, JsonValue, parse_message
 from toolnotary_verifier.gate.waiting import answerable
-from toolnotary_verifier.jsonrpc import META_VERSION, coerced_id
+from toolnotary_verifier.jsonrpc import coerced_id, named_revision
 
 _CANCELLED = "notifications/cancelled"
 _NOTHING: JsonObject = {}
@@ -51,7 +51,7 @@ class Said(NamedTuple):
             method if isinstance(method, str) else "",
             params if isinstance(params, dict) else _NOTHING,
             ids,
-            _revision(params),
+            named_revision(params) or "",
         )
 
     @property
@@ -66,9 +66,3 @@ def _is_request(part: JsonValue) -> bool:
 
 def _requested(part: JsonObject) -> tuple[str, JsonValue]:
     return coerced_id(part["id"]) or "", part["id"]
-
-
-def _revision(params: JsonValue) -> str:
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    version = meta.get(META_VERSION) if isinstance(meta, dict) else None
-    return version if isinstance(version, str) else ""

@@ -11,24 +11,14 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
-from toolnotary_verifier.shells.http.message import Header
+from toolnotary_verifier.shells.http.message import METHOD, NAME, SESSION, VERSION, Header
 
 # The answer to a browser that asks before it sends (CORS preflight).
 PREFLIGHT: Final[Sequence[Header]] = (
     (b"access-control-allow-methods", b"DELETE, GET, POST"),
     (
         b"access-control-allow-headers",
-        b", ".join(
-            (
-                b"authorization",
-                b"content-type",
-                b"last-event-id",
-                b"mcp-method",
-                b"mcp-name",
-                b"mcp-protocol-version",
-                b"mcp-session-id",
-            )
-        ),
+        b", ".join((b"authorization", b"content-type", b"last-event-id", METHOD, NAME, VERSION, SESSION)),
     ),
     (b"access-control-max-age", b"600"),
 )
@@ -69,7 +59,7 @@ class Access:
             return []
         return [
             (b"access-control-allow-origin", origin),
-            (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
+            (b"access-control-expose-headers", SESSION + b", www-authenticate"),
             (b"vary", b"origin"),
         ]
 

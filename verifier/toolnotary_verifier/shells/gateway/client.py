@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP/1.1 to one origin, over connections that are used again (RFC 9112).
 
-General clients cost three to nine times as much for a small request (docs/reference: measured), and buffer or
-decode what must pass as it is. A request is sent once: whoever repeats a call may have it done twice.
+General clients cost several times as much for a small request, and buffer or decode what must pass as it is.
+A request is sent once: whoever repeats a call may have it done twice.
 """
 
 import asyncio
@@ -135,7 +135,11 @@ class Client:
         lines = [f"CONNECT {target} HTTP/1.1", f"host: {target}"]
         if proxy.authorization is not None:
             lines.append(f"proxy-authorization: {proxy.authorization}")
-        reply = await tunnel.exchange("".join(f"{line}\r\n" for line in lines).encode() + b"\r\n", b"")
+        try:
+            reply = await tunnel.exchange("".join(f"{line}\r\n" for line in lines).encode() + b"\r\n", b"")
+        except BaseException:  # cancelled as well, by the time to connect: nobody else would end it
+            tunnel.abort()
+            raise
         if not 200 <= reply.status < 300:
             tunnel.abort()
             raise UpstreamError(f"cannot be reached: the proxy answered with HTTP status {reply.status}")

@@ -14,10 +14,15 @@ from toolnotary_verifier.jsonrpc import META_VERSION
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.shells.http.events import EventCutter
 from toolnotary_verifier.shells.http.lane import Lane
-from toolnotary_verifier.shells.http.lanes import SESSION
 from toolnotary_verifier.shells.http.message import (
+    ARGUMENT,
+    ERROR_BYTES,
     EVENT_STREAM,
     JSON,
+    METHOD,
+    NAME,
+    SESSION,
+    VERSION,
     Body,
     ClosedError,
     Header,
@@ -33,13 +38,7 @@ from toolnotary_verifier.shells.http.message import (
 )
 
 # Headers that belong to the one message of the host that they came with.
-_OF_ITS_MESSAGE: Final = frozenset(
-    (b"accept", b"content-type", b"last-event-id", b"mcp-method", b"mcp-name", b"mcp-protocol-version")
-)
-_VERSION: Final = b"mcp-protocol-version"
-_METHOD: Final = b"mcp-method"
-_ARGUMENT: Final = b"mcp-param-"
-_ERROR_BYTES: Final = 64 << 10
+_OF_ITS_MESSAGE: Final = frozenset((b"accept", b"content-type", b"last-event-id", METHOD, NAME, VERSION))
 
 
 class Asking:
@@ -111,7 +110,7 @@ class Asking:
                     if not lane.gate.awaits(own_id):
                         return
         elif kind is Body.JSON:
-            most = self._limits.line_bytes if reply.status < 400 else _ERROR_BYTES
+            most = self._limits.line_bytes if reply.status < 400 else ERROR_BYTES
             content = await reply.read(most)
             if content.strip():
                 _receive(lane, own_id, one_line(content))
@@ -138,14 +137,14 @@ def own_headers(facts: Sequence[Header], frame: bytes) -> list[Header]:
     headers = [
         (name, value)
         for name, value in facts
-        if name not in _OF_ITS_MESSAGE and not name.startswith(_ARGUMENT)
+        if name not in _OF_ITS_MESSAGE and not name.startswith(ARGUMENT)
     ]
     headers += [(b"content-type", JSON), (b"accept", JSON + b", " + EVENT_STREAM)]
     if version is not None:
         return [
             *headers,
-            (_VERSION, str(version).encode("latin-1", "replace")),
-            (_METHOD, message["method"].encode()),
+            (VERSION, str(version).encode("latin-1", "replace")),
+            (METHOD, message["method"].encode()),
         ]
-    known = header(facts, _VERSION)
-    return headers if known is None else [*headers, (_VERSION, known)]
+    known = header(facts, VERSION)
+    return headers if known is None else [*headers, (VERSION, known)]

@@ -13,8 +13,9 @@ from toolnotary_verifier.gate import Effects, Gate, Matter, Side, Streams
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 from toolnotary_verifier.shells.http.asking import Asking
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
-from toolnotary_verifier.shells.http.lanes import SESSION, Lanes, SoleLane
+from toolnotary_verifier.shells.http.lanes import Lanes, SoleLane
 from toolnotary_verifier.shells.http.message import (
+    SESSION,
     Body,
     Header,
     Reply,
@@ -35,7 +36,6 @@ from toolnotary_verifier.shells.http.relay import Relay
 _NOT_TO_SERVER: Final = (b"accept-encoding", b"content-length", b"expect", b"host", b"origin")
 _UNCOMPRESSED: Final = (b"accept-encoding", b"identity")
 _LISTEN: Final = b'"subscriptions/listen"'
-
 
 # Gives headers for a request that may go on, by the gate that let it pass and its body.
 Addressed = Callable[[Gate, bytes], Sequence[Header]]

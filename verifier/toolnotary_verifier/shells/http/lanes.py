@@ -11,9 +11,18 @@ from typing import Final
 
 from toolnotary_verifier.gate import Streams
 from toolnotary_verifier.shells.http.lane import Lane
-from toolnotary_verifier.shells.http.message import HOP_BY_HOP, Header, Request, header
+from toolnotary_verifier.shells.http.message import (
+    ARGUMENT,
+    HOP_BY_HOP,
+    METHOD,
+    NAME,
+    SESSION,
+    VERSION,
+    Header,
+    Request,
+    header,
+)
 
-SESSION: Final = b"mcp-session-id"
 # What says nothing of the caller: of one message, of the connection, or of who traces it.
 _OF_ONE_MESSAGE: Final = HOP_BY_HOP | {
     b"accept",
@@ -26,17 +35,15 @@ _OF_ONE_MESSAGE: Final = HOP_BY_HOP | {
     b"expect",
     b"host",
     b"last-event-id",
-    b"mcp-method",
-    b"mcp-name",
     b"pragma",
     b"traceparent",
     b"tracestate",
     b"x-correlation-id",
     b"x-request-id",
+    METHOD,
+    NAME,
     SESSION,
 }
-_ARGUMENT: Final = b"mcp-param-"
-_VERSION: Final = b"mcp-protocol-version"
 _INITIALIZE: Final = b'"initialize"'
 _IDLE: Final = 3600.0  # seconds
 _Key = tuple[bytes | None, tuple[Header, ...]]
@@ -150,7 +157,7 @@ def _caller(headers: Iterable[Header], *, in_session: bool) -> tuple[Header, ...
         (name, value)
         for name, value in headers
         if name not in _OF_ONE_MESSAGE
-        and not name.startswith(_ARGUMENT)
-        and not (in_session and name == _VERSION)
+        and not name.startswith(ARGUMENT)
+        and not (in_session and name == VERSION)
     )
     return tuple(sorted(told))

@@ -11,6 +11,14 @@ Header = tuple[bytes, bytes]
 
 JSON: Final = b"application/json"
 EVENT_STREAM: Final = b"text/event-stream"
+# Headers of the protocol (MCP 2026-07-28, transports; a session until 2025-11-25).
+SESSION: Final = b"mcp-session-id"
+VERSION: Final = b"mcp-protocol-version"
+METHOD: Final = b"mcp-method"
+NAME: Final = b"mcp-name"
+ARGUMENT: Final = b"mcp-param-"  # begins the name of each
+# What is read of a body that explains an error.
+ERROR_BYTES: Final = 64 << 10
 # What belongs to one connection and must not be handed on (RFC 9110, section 7.6.1).
 HOP_BY_HOP: Final = frozenset(
     (

@@ -2,17 +2,20 @@
 """Answers that the gate gives in the place of the server: as the server would have given them."""
 
 from collections.abc import Sequence
-from typing import Final
 
-from toolnotary_verifier.canonical import CanonicalError, JsonObject, parse_message
-from toolnotary_verifier.jsonrpc import META_VERSION, error, frame
+from toolnotary_verifier.canonical import CanonicalError, parse_message
+from toolnotary_verifier.jsonrpc import HEADER_MISMATCH, error, frame, named_revision
 from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.shells.http.events import event_of
-from toolnotary_verifier.shells.http.message import EVENT_STREAM, Request, Response, answer, header
-
-_METHOD: Final = b"mcp-method"
-_VERSION: Final = b"mcp-protocol-version"
-_HEADER_MISMATCH: Final = -32020
+from toolnotary_verifier.shells.http.message import (
+    EVENT_STREAM,
+    METHOD,
+    VERSION,
+    Request,
+    Response,
+    answer,
+    header,
+)
 
 
 def of_frames(frames: Sequence[bytes], *, as_events: bool) -> Response | None:
@@ -43,20 +46,13 @@ def mismatch(request: Request, *, limits: Limits) -> Response | None:
         return None
     if not isinstance(message, dict) or "id" not in message:
         return None
-    version = _version(message)
+    version = named_revision(message.get("params"))
     if version is None:  # until 2025-11-25 there was nothing to compare
         return None
-    for name, said in ((_METHOD, message.get("method")), (_VERSION, version)):
+    for name, said in ((METHOD, message.get("method")), (VERSION, version)):
         value = header(request.headers, name)
         if value is None or value.strip() != str(said).encode():
             told = f"the header {name.decode()} is not what the request says"
-            content = frame(error(message["id"], _HEADER_MISMATCH, told)).rstrip()
+            content = frame(error(message["id"], HEADER_MISMATCH, told)).rstrip()
             return answer(content, status=400)
     return None
-
-
-def _version(message: JsonObject) -> str | None:
-    params = message.get("params")
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    version = meta.get(META_VERSION) if isinstance(meta, dict) else None
-    return version if isinstance(version, str) else None

@@ -16,6 +16,7 @@ from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.shells.http.events import Event, EventCutter, event_of
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
 from toolnotary_verifier.shells.http.message import (
+    ERROR_BYTES,
     EVENT_STREAM,
     Body,
     Header,
@@ -30,7 +31,6 @@ from toolnotary_verifier.shells.http.streams import Stream, with_news
 
 # Headers that would lead a host around us, or that are wrong for what it gets.
 _NOT_TO_HOST: Final = (b"alt-svc", b"content-encoding", b"content-length", b"refresh")
-_ERROR_BYTES: Final = 64 << 10
 _AROUND: Final = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
 _OPENING: Final = (b"{", b"[")
 
@@ -65,7 +65,7 @@ class Relay:
         if kind is Body.EVENTS and reply.status < 300:
             return Response(reply.status, headers, self._stream(reply))
         try:
-            most = self._limits.line_bytes if kind is Body.JSON else _ERROR_BYTES
+            most = self._limits.line_bytes if kind is Body.JSON else ERROR_BYTES
             content = await reply.read(most) if kind in (Body.JSON, Body.OTHER) else b""
         finally:
             await reply.aclose()

@@ -13,10 +13,8 @@ from toolnotary_verifier.guard import Guard
 from toolnotary_verifier.secrecy import names_secret
 from toolnotary_verifier.shells.http.beside import beside
 from toolnotary_verifier.shells.http.front import Addressed, Front, Gated
-from toolnotary_verifier.shells.http.lanes import SESSION
-from toolnotary_verifier.shells.http.message import Reply, Request, Send
+from toolnotary_verifier.shells.http.message import ARGUMENT, SESSION, Reply, Request, Send
 
-_ARGUMENT: Final = b"mcp-param-"
 _LOOK: Final = 1.0  # seconds between two looks at the files
 _CREDENTIALS: Final = frozenset((b"authorization", b"cookie"))
 
@@ -163,6 +161,6 @@ class Service:
 @lru_cache(maxsize=256)  # hosts send the same headers with every request
 def _lets_in(name: bytes) -> bool:
     """Whether a header of this name may hold what lets a host in; a session's id comes from the server."""
-    if name == SESSION or name.startswith(_ARGUMENT):
+    if name == SESSION or name.startswith(ARGUMENT):
         return False
     return name in _CREDENTIALS or names_secret(name.decode("latin-1"))

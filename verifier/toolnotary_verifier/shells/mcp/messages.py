@@ -7,7 +7,7 @@ from typing import Any, Final
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 
 from toolnotary_verifier.canonical import CanonicalError, JsonValue, serialize
-from toolnotary_verifier.jsonrpc import META_VERSION, coerced_id
+from toolnotary_verifier.jsonrpc import coerced_id, named_revision
 from toolnotary_verifier.shells.mcp.sdk import Item
 
 try:  # 2.x: a union of models
@@ -54,10 +54,8 @@ def item_of(frame: bytes) -> Item | None:
     except ValueError:
         return None
     value = item.message.model_dump(by_alias=True, exclude_unset=True)
-    params = value.get("params")
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    version = meta.get(META_VERSION) if isinstance(meta, dict) else None
-    if isinstance(version, str) and "method" in value and hasattr(ClientMessageMetadata, "headers"):
+    version = named_revision(value.get("params"))
+    if version is not None and "method" in value and hasattr(ClientMessageMetadata, "headers"):
         headers = {"mcp-protocol-version": version, "mcp-method": value["method"]}
         item.metadata = ClientMessageMetadata(headers=headers)
     return item
