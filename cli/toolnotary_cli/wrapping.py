@@ -126,7 +126,8 @@ def write(change: Change) -> None:
             # Where some of it is wrapped already, what counts as original is the file without that.
             originals.store(document.target, to_unwrap(document).after, change.after)
         document.write(change.after)
-    if not change.is_wrap:
+    # An entry that leads to a URL can be taken back only while its original is stored.
+    if not change.is_wrap and change.exit_code == exits.FINE:
         originals.forget(document.target)
 
 

@@ -103,6 +103,13 @@ def test_another_launch_under_a_pinned_name_is_no_server_that_anybody_approved(b
     assert (code, marker.exists()) == (1, False), "what is not the pinned server is not started"
 
 
+def test_another_url_under_a_pinned_name_stays_refused_offline(bench: Bench) -> None:
+    bench.pin()
+    file = hosts(bench, {"files": {"url": "http://127.0.0.1:9/mcp"}})
+    code, result = bench.json("scan", file, "--start", "--offline")
+    assert (code, result["servers"][0]["error"]["code"]) == (1, "identity")
+
+
 def test_a_pin_that_moved_makes_a_server_not_inspected(bench: Bench) -> None:
     bench.pin()
     assert bench.run("revoke", "files", "find")[0] == 0
@@ -199,6 +206,18 @@ def test_a_server_is_started_with_what_its_host_sets_for_it(
     servers = {"files": entry(argv, env={"X": "${WHERE}"}, cwd=str(bench.folder / "server"))}
     _, result = bench.json("scan", hosts(bench, servers), "--start")
     assert result["servers"][0]["counts"] == {"first-unsigned": 2}
+
+
+def test_a_projects_server_is_started_in_the_folder_of_its_project(bench: Bench) -> None:
+    """In a repository, and outside of one."""
+    name = bench.script.name
+    argv = [sys.executable, str(scripted.command()[1]), "--file", name]
+    file = hosts(bench, {"files": entry(argv)}, ".cursor/mcp.json")
+    for _ in range(2):
+        _, result = bench.json("scan", file, "--start")
+        assert result["servers"][0]["counts"] == {"first-unsigned": 2}
+        if (bench.folder / ".git").exists():
+            (bench.folder / ".git").rmdir()
 
 
 def test_all_files_that_are_there_are_read_and_host_narrows_them(bench: Bench) -> None:
@@ -321,6 +340,24 @@ def test_a_file_that_reads_like_ours_and_is_not_is_unguarded(bench: Bench) -> No
     assert guarded == {"forged": False, "moved": False, "fine": True}
 
 
+def test_ours_that_loads_other_code_is_unguarded(bench: Bench) -> None:
+    """By a variable, or from the folder that it starts in; `-E -P` keeps both from it, as wrap writes it."""
+    bench.pin()
+    run = wrapped(bench)["args"]
+    theirs = {"PYTHONPATH": "./theirs"}
+    servers = {
+        "variable": {**wrapped(bench), "env": theirs},
+        "folder": entry([sys.executable, "-m", "toolnotary_cli", *run]),
+        "half": entry([sys.executable, "-P", "-m", "toolnotary_cli", *run], env=theirs),
+        "fine": entry([sys.executable, "-E", "-P", "-m", "toolnotary_cli", *run], env=theirs),
+        "isolated": entry([sys.executable, "-I", "-m", "toolnotary_cli", *run], env=theirs),
+    }
+    code, result = bench.json("scan", hosts(bench, servers))
+    assert code == 1
+    guarded = {server["name"]: server["guarded"] for server in result["servers"]}
+    assert guarded == {"variable": False, "folder": False, "half": False, "fine": True, "isolated": True}
+
+
 def test_one_server_under_two_names_is_told_once_of_each_and_its_tools_not_at_all(bench: Bench) -> None:
     bench.pin()
     servers = {"files": wrapped(bench), "again": entry(bench.launch)}
@@ -384,6 +421,9 @@ def test_what_passes_by_break_glass_is_told_with_its_reason(bench: Bench) -> Non
     (told,) = [one["detail"] for one in result["servers"][0]["findings"] if one["kind"] == "override"]
     assert "tool find passes by break-glass until" in told
     assert "index is down" in told
+    bench.hosted()
+    _, result = bench.json("scan", hosts(bench, {"files": wrapped(bench)}))
+    assert result["servers"][0]["counts"] == {"override": 1, "verified": 1}
 
 
 def test_what_is_there_and_cannot_be_looked_at_is_told(bench: Bench) -> None:

@@ -137,6 +137,8 @@ REFUSED = {
     "holds a secret": {"url": f"https://mcp.acme.example/mcp?key={CANARY}"},
     "not an http or https URL": {"url": "unix:///run/mcp.sock"},
     "headers are no texts": {"url": URL, "headers": {"A": ["b"]}},
+    "in one variable": {"url": URL, "headers": {"X-A": "b", "X_A": "c"}},
+    "a variable of it": {"url": URL, "headers": {"X-A": "b"}, "env": {"MCP_HEADER_X_A": "c"}},
 }
 
 
@@ -171,6 +173,40 @@ def test_comments_in_an_entry_that_would_be_written_anew_are_not_lost(bench: Ben
     path.write_text(text.replace("  // mine\n", "").replace("}}}", "} /* mine */ }}"), encoding="utf-8")
     assert outcome(bench, path)[:2] == (0, "wrapped")
     assert "/* mine */" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f'url = "{URL}" # mine'],
+        ["# above", f'url = "{URL}"', 'http_headers = { A = "b" } # mine'],
+        [f'url = "{URL}"', "[mcp_servers.acme.http_headers] # mine", 'A = "b"'],
+        [f'url = "{URL}"', "[mcp_servers.acme.http_headers]", 'A = "b"', "", "# of x"],
+    ],
+)
+def test_comments_in_toml_are_not_lost_either(bench: Bench, lines: list[str]) -> None:
+    text = "\n".join(["[mcp_servers.acme]", "startup_timeout_sec = 9 # stays", *lines, "[x]", ""])
+    path = host_file(bench, text, "config.toml")
+    code, state, note = outcome(bench, path)
+    assert (code, state, "comments" in note) == (1, "refused", True)
+    assert path.read_text() == text
+    path.write_text(text.replace(" # mine", "").replace("# of x", ""), encoding="utf-8")
+    assert outcome(bench, path)[:2] == (0, "wrapped")
+    assert path.read_text().count("#") == text.replace(" # mine", "").replace("# of x", "").count("#")
+
+
+def test_a_comment_that_came_after_wrap_is_not_lost_and_what_was_stored_stays(bench: Bench) -> None:
+    text = json.dumps({"mcpServers": {"acme": {"url": URL}, "b": {"command": "npx"}}}, indent=2)
+    path = host_file(bench, text)
+    assert bench.run("wrap", str(path))[0] == 0
+    mine = '"acme": { // mine'
+    path.write_text(path.read_text().replace('"acme": {', mine), encoding="utf-8")
+    code, result = bench.json("unwrap", str(path))
+    assert (code, [one["state"] for one in result["files"][0]["servers"]]) == (1, ["refused", "unwrapped"])
+    assert mine in path.read_text()
+    path.write_text(path.read_text().replace(mine, '"acme": {'), encoding="utf-8")
+    assert bench.json("unwrap", str(path))[0] == 0
+    assert path.read_text() == text
 
 
 def test_without_the_extra_it_is_told_which_is_missing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,9 +70,9 @@ def _look(found: "Survey", pinning: "Pinning", *, offline: bool, output: Output)
     from toolnotary_cli.scan.survey import called
     from toolnotary_verifier.errors import CannotTell
 
-    wanted = [one for one in found.servers if one.launch is not None and not one.entry.is_disabled]
+    wanted = [one for one in found.servers if one.is_startable]
     for one in wanted:
-        if one.launch is not None and one.is_startable:
+        if one.launch is not None:
             output.note(f"{'starting' if one.url is None else 'asking'} {called(one)}: {one.launch.display}")
     for one in wanted:
         if one.url is not None and offline:

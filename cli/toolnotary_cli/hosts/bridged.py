@@ -73,6 +73,9 @@ def _why_not(entry: Entry) -> str:
         return "its URL holds a secret, which others could read in a command line"
     if not all(isinstance(text, str) and _HEADER.fullmatch(name) for name, text in entry.headers.items()):
         return "its headers are no texts"
+    taken = [*entry.environment, *map(_variable, entry.headers)]
+    if len(set(taken)) < len(taken):
+        return "two of its headers, or a header and a variable of it, would stand in one variable"
     return ""
 
 

@@ -33,6 +33,7 @@ class Document:
         raw: its bytes.
         host: the host that reads it; empty where only its keys tell how it is read.
         scope: whose it is; None where its path does not tell.
+        project: the folder of the project that it belongs to; None where it belongs to none.
         dialect: how it spells servers.
         value: its plain values.
         node: the same with their places; None for TOML.
@@ -43,6 +44,7 @@ class Document:
     raw: bytes
     host: str
     scope: Scope | None
+    project: Path | None
     dialect: Dialect
     value: object
     node: Node | None
@@ -139,8 +141,11 @@ def load(path: Path, surroundings: Surroundings, *, host: str | None = None) -> 
         InvalidInput: `host-file-invalid`.
         Refused: `leads-outside`, for a file of a project.
     """
+    from toolnotary_verifier.links import within
+
     row = row_for(path.absolute(), surroundings, host=host)
-    target = _target(path, row)
+    project = _project(path, row) if row and row.scope == "project" else None
+    target = within(path, project)  # a file of a project leads nowhere else
     raw = read_bytes(path)
     form = row.dialect.format if row else format_of(path)
     try:
@@ -160,6 +165,7 @@ def load(path: Path, surroundings: Surroundings, *, host: str | None = None) -> 
         raw=raw,
         host=row.host if row else host or "",
         scope=row.scope if row else None,
+        project=project,
         dialect=dialect,
         value=value,
         node=node,
@@ -214,19 +220,12 @@ def _unreadable(path: Path, why: str) -> ConfigurationError:
     )
 
 
-def _target(path: Path, row: Row | None) -> Path:
-    """Where a file leads; one of a project leads nowhere else."""
-    from toolnotary_verifier.links import repository, within
+def _project(path: Path, row: Row) -> Path:
+    """The folder of a file's project: its repository, else the folder in which the row's pattern begins."""
+    from toolnotary_verifier.links import repository
 
-    folder = path.absolute().parent
-    is_project = row is not None and row.scope == "project"
-    root = (repository(folder) or _project_folder(path, row)) if is_project and row else None
-    return within(path, root)
-
-
-def _project_folder(path: Path, row: Row) -> Path:
-    """The folder of a project that the file belongs to: that in which its pattern begins."""
-    return path.absolute().parents[row.pattern.count("/")]
+    path = path.absolute()
+    return repository(path.parent) or path.parents[row.pattern.count("/")]
 
 
 def _decoded(raw: bytes) -> str:

@@ -13,7 +13,7 @@ from toolnotary_verifier.codeloading import loads_code
 
 _PROGRAM: Final = "toolnotary"
 _MODULE: Final = "toolnotary_cli"
-# Behind the interpreter: neither its variables nor the folder that it starts in say which code it loads.
+# Behind the interpreter: see `_is_unmoved`.
 _UNMOVED: Final = ("-E", "-P", "-m", _MODULE)
 _FLAGS: Final = frozenset({"--offline"})
 _OURS: Final = re.compile(r"TOOLNOTARY_", re.IGNORECASE)
@@ -45,13 +45,18 @@ def own_program(environment: Mapping[str, object]) -> list[str]:
         environment: what a host sets for the server. Variables that decide which code Python loads are meant
             for the server, and must not reach us through the interpreter that starts us.
     """
-    if not any(name.upper().startswith("PYTHON") and loads_code(name) for name in environment):
+    if not _for_python(environment):
         called = Path(sys.argv[0])
         name = f"{_PROGRAM}.exe" if os.name == "nt" else _PROGRAM
         for found in (called, Path(sys.executable).parent / name):
             if found.name.lower() == name and found.is_file():
                 return [str(found.absolute())]
     return [sys.executable, *_UNMOVED]
+
+
+def _for_python(environment: Mapping[str, object]) -> list[str]:
+    """The variables that decide which code the interpreter loads that starts us."""
+    return sorted(name for name in environment if name.upper().startswith("PYTHON") and loads_code(name))
 
 
 def seen_through(argv: Sequence[str]) -> Guarded | None:
@@ -107,7 +112,18 @@ def why_not_ours(found: Guarded, entry: Entry) -> str:
     known = {sys.executable, *own_program({})[:1], *_on_path()}
     if not any(_is_same(first, one) for one in known):
         return "it is started by another program than this toolnotary"
+    if not _is_unmoved(found.program):
+        led = _for_python(entry.environment)
+        if led:
+            return f"its environment sets {', '.join(led)}, which would lead its interpreter to other code"
+        if len(found.program) > 1:
+            return "its interpreter loads what stands in the folder that it is started in: say -E -P -m"
     return ""
+
+
+def _is_unmoved(program: Sequence[str]) -> bool:
+    """Whether an interpreter is told to heed neither its variables nor the folder that it starts in."""
+    return "-I" in program or {"-E", "-P"} <= set(program)
 
 
 def redirection(entry: Entry) -> str:

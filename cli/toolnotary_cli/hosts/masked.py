@@ -13,6 +13,7 @@ from typing import Final
 from toolnotary_cli.hosts.documents import Document
 from toolnotary_cli.hosts.entries import Entry
 from toolnotary_cli.hosts.located import Node, Splice, spliced
+from toolnotary_cli.hosts.tomldoc import TOKEN
 from toolnotary_verifier.commandline import take_apart
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.secrecy import MASK
@@ -23,9 +24,7 @@ _PASSED_ON: Final = frozenset({"cmd", "cmd.exe", "/c", "/C", "/k", "env"})
 _TOKENS: Final = {
     "json": re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL),
     "yaml": re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?:(?<=\s)|^)\#[^\n]*""", re.MULTILINE),
-    "toml": re.compile(
-        r'("""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')|\#[^\n]*', re.DOTALL
-    ),
+    "toml": TOKEN,
 }
 _COMMENT: Final = {"json": "// ***", "yaml": "# ***", "toml": "# ***"}
 _KEY: Final = re.compile(r"\s*=|\s*\.\s*[\w\"']")

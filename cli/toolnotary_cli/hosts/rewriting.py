@@ -92,10 +92,19 @@ def _bridged(
     found = bridged(entry, value, document.dialect, program, words)
     if found.why:
         return Outcome(entry, "refused", found.why)
-    if document.node is not None and has_comment(document.text, document.node.at(entry.place)):
+    edit = Replacement(entry.place, found.value)
+    if _loses_comment(document, edit):
         return Outcome(entry, "refused", _COMMENTS)
     told = "; ".join(filter(None, (name.note, "" if entry.headers else _SIGN_IN)))
-    return Outcome(entry, "wrapped", told, Replacement(entry.place, found.value))
+    return Outcome(entry, "wrapped", told, edit)
+
+
+def _loses_comment(document: Document, edit: Replacement) -> bool:
+    if document.node is not None:
+        return has_comment(document.text, document.node.at(edit.entry))
+    from toolnotary_cli.hosts.tomldoc import loses_comment
+
+    return loses_comment(document.text, edit)
 
 
 def _front(entry: Entry, program: str, words: Sequence[str]) -> Edit:
@@ -126,8 +135,10 @@ def _unbridged(document: Document, entry: Entry, before: object) -> Outcome:
     value = document.at(entry.place)
     if not isinstance(value, dict) or not isinstance(before, dict):
         return Outcome(entry, "refused", "what it was before is not stored")
-    found = unbridged(value, before, document.dialect)
-    return Outcome(entry, "unwrapped", edit=Replacement(entry.place, found))
+    edit = Replacement(entry.place, unbridged(value, before, document.dialect))
+    if _loses_comment(document, edit):
+        return Outcome(entry, "refused", _COMMENTS)
+    return Outcome(entry, "unwrapped", edit=edit)
 
 
 def _restored(entry: Entry, found: Guarded, before: Entry | None) -> Edit:

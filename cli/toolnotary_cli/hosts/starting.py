@@ -19,12 +19,7 @@ def start_folder(document: Document, entry: Entry) -> Path:
     """The folder that a host starts a server in, where its entry does not say: its project's, or home."""
     if entry.where and Path(entry.where).is_absolute():
         return Path(entry.where)
-    if document.scope == "project":
-        from toolnotary_verifier.links import repository
-
-        folder = document.path.absolute().parent
-        return repository(folder) or folder
-    return Path.home()
+    return document.project or Path.home()
 
 
 def filling(folder: Path) -> Callable[[str], str]:

@@ -4,6 +4,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from toolnotary_cli.hosts.editing import front, quoted
@@ -19,6 +20,10 @@ _MOST_DOTS: Final = 200
 # A list of strings, word by word: strings of one line, and what may stand between them.
 _WORD = re.compile(r"\"(?!\"\")(?:[^\"\\\n]|\\.)*\"|'(?!'')[^'\n]*'")
 _BETWEEN = re.compile(r"(?:[\s,]|#[^\n]*)*")
+# A string, or else a comment.
+TOKEN: Final = re.compile(
+    r'("""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')|\#[^\n]*', re.DOTALL
+)
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -58,6 +63,29 @@ def edited(text: str, edits: Sequence[Edit | Replacement]) -> str:
         return made if _reads_as(made, wanted) else _edited(text, edits, is_line=False)
     except (TOMLKitError, ValueError) as error:
         raise _not_edited(escape(str(error), limit=200)) from None
+
+
+def loses_comment(text: str, replacement: Replacement) -> bool:
+    """Whether a comment stands with a member of an entry that does not stay as it is."""
+    entry = _read(text)
+    for key in replacement.entry:
+        entry = entry[key]
+    changed = [one for key, one in entry.items() if replacement.value.get(key) != one]
+    return any(map(_has_comment, changed))
+
+
+def _has_comment(item: Any) -> bool:  # noqa: ANN401 - as below
+    if not hasattr(item, "as_string"):
+        return True  # a table in several pieces: who knows what stands between them
+    return bool(item.trivia.comment) or any(met[1] is None for met in TOKEN.finditer(item.as_string()))
+
+
+@lru_cache(maxsize=1)
+def _read(text: str) -> Any:  # noqa: ANN401 - as below
+    """A document that nobody edits; kept, since each of its entries may be asked about."""
+    import tomlkit
+
+    return tomlkit.parse(text)
 
 
 def _reads_as(text: str, wanted: object) -> bool:

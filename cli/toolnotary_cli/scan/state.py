@@ -110,8 +110,14 @@ class Configured:
 
     @property
     def is_startable(self) -> bool:
-        """Whether it is looked at where a person says so: not where it is another server than is pinned."""
-        return self.error is None or self.error.code not in ("identity", "host-entry")
+        """Whether it is looked at where a person says so.
+
+        Not where nobody knows how it is started, where its host leaves it alone, or where it is another
+        server than is pinned.
+        """
+        if self.launch is None or self.entry.is_disabled:
+            return False
+        return self.error is None or self.error.code != "identity"
 
     def fail(self, error: ToolnotaryError) -> None:
         """Put it into the state of one that could not be inspected, and say why."""
