@@ -7,21 +7,20 @@ from toolnotary_verifier.canonical import (
     CanonicalError,
     JsonObject,
     JsonValue,
-    canonical_bytes,
     parse_message,
     serialize,
 )
 from toolnotary_verifier.definition import Kind
+from toolnotary_verifier.gate.batches import Batches, respelled
 from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange, Place
 from toolnotary_verifier.gate.listens import CHANGED, Listens
 from toolnotary_verifier.gate.recognise import has_inner_return, is_plain_answer, is_utf8, plainly_called
 from toolnotary_verifier.gate.refusal import INVALID_PARAMS, INVALID_REQUEST, Held
-from toolnotary_verifier.gate.shape import bare_method, messages, misspells
+from toolnotary_verifier.gate.shape import bare_method, misspells
 from toolnotary_verifier.gate.unjudged import (
     TWO_READINGS,
-    batch_refused,
     not_strict,
     refused,
     too_long,
@@ -79,6 +78,7 @@ class HostSide:
             "subscriptions/listen": self._listen,
         }
         self._bare = frozenset(map(bare_method, self._gated))
+        self._batches = Batches(elicitation, self._bare, limits=limits)
 
     def passes(self, line: bytes) -> bool:
         """Whether a frame is a plain call of a verified tool, as most are; costs little, changes nothing."""
@@ -103,7 +103,7 @@ class HostSide:
         except CanonicalError as fault:
             return self._kept(line, not_strict(line, fault))
         if isinstance(message, list):
-            return self._batch(message, Turn(now, exchange))
+            return self._batches.receive(message, Turn(now, exchange))
         if not isinstance(message, dict):
             return self._kept(line, unreadable(line, INVALID_REQUEST, TWO_READINGS))
         if self._elicitation.is_answer(message):
@@ -114,7 +114,7 @@ class HostSide:
         if why := why_unjudged(message, self._bare if gated is None else _NOTHING):
             return refused(message, INVALID_REQUEST, why)
         effects = None if gated is None else gated(message, line, Turn(now, exchange))
-        return self._respelled(message) if effects is None and has_inner_return(line) else effects
+        return respelled(message, self._limits) if effects is None and has_inner_return(line) else effects
 
     def announcements(self, view: View, kind: Kind) -> list[tuple[Exchange, bytes]]:
         """How the host is told that a list changed, and in which exchange: by nobody's wish but ours."""
@@ -258,40 +258,3 @@ class HostSide:
 
     def _place(self, request_id: JsonValue, turn: Turn) -> Place:
         return self._verification.waiting.placing.place(turn.exchange, coerced_id(request_id) or "")
-
-    # What is no single request
-
-    def _batch(self, batch: list[JsonValue], turn: Turn) -> Effects | None:
-        """Batches left the protocol with 2025-06-18: they pass where they hold nothing to look at."""
-        parts = list(messages(batch))
-        ours: list[JsonObject] = []
-        others: list[JsonValue] = []
-        for part in parts:
-            (ours if self._elicitation.is_answer(part) else others).append(part)
-        if not ours:
-            return self._plain_batch(batch, parts)
-        for answer in ours:
-            self._elicitation.take(answer, turn)
-        if others:
-            rest = self._plain_batch(others, others)
-            turn.effects.to_host += rest.to_host
-            turn.effects.to_server += rest.to_server
-            turn.effects.log += rest.log
-        return turn.effects
-
-    def _plain_batch(self, batch: list[JsonValue], parts: list[JsonValue]) -> Effects:
-        if any(why_unjudged(part, self._bare) for part in parts):
-            return batch_refused(parts)
-        return self._respelled(batch)
-
-    def _respelled(self, value: JsonValue) -> Effects:
-        """The same message, or batch, in one line for every reader."""
-        try:
-            canonical_bytes(value, max_depth=self._limits.message_depth, parsed=True)
-            effects = Effects()
-            effects.to_server.append(serialize(value) + b"\n")
-        except CanonicalError as fault:
-            if isinstance(value, dict):
-                return refused(value, INVALID_REQUEST, fault.message)
-            return batch_refused(list(messages(value)))
-        return effects

@@ -14,19 +14,18 @@ from toolnotary_verifier.canonical import (
 )
 from toolnotary_verifier.definition import INSTRUCTIONS_NAME, Kind
 from toolnotary_verifier.errors import ToolnotaryError
-from toolnotary_verifier.escape import escape
 from toolnotary_verifier.gate.about import Presented
 from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.elicitation import Elicitation
-from toolnotary_verifier.gate.exchanges import Exchange, Place
+from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
-from toolnotary_verifier.gate.recognise import has_inner_return, head_id, is_plain, is_plain_in_parts
-from toolnotary_verifier.gate.shape import definition_members, lenient_ids, messages, misspells
+from toolnotary_verifier.gate.recognise import has_inner_return, is_plain, is_plain_in_parts
+from toolnotary_verifier.gate.shape import definition_members, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import About, View
 from toolnotary_verifier.gate.views import Views
-from toolnotary_verifier.gate.waiting import answerable
-from toolnotary_verifier.jsonrpc import INTERNAL_ERROR, META_SERVER, coerced_id, error, frame
+from toolnotary_verifier.gate.withholding import Withholding, is_answer, shown
+from toolnotary_verifier.jsonrpc import META_SERVER, coerced_id
 from toolnotary_verifier.limits import Limits
 
 _ANNOUNCED = {
@@ -62,6 +61,7 @@ class ServerSide:
         self._told = ""
         self._verification = verification
         self._views = views
+        self._withholding = Withholding(verification)
         self._limits = limits
         self.is_closed = False
         self._waiting = verification.waiting
@@ -93,11 +93,11 @@ class ServerSide:
         if verification.under_way and verification.recall(line, turn):
             return turn.effects
         if len(line) > self._limits.frame_bytes:
-            return self._too_long(line, turn)
+            return self._withholding.too_long(line, turn)
         try:
             value = parse_message(line, max_bytes=self._limits.frame_bytes)
         except CanonicalError as refused:
-            self._unreadable(line, refused, turn)
+            self._withholding.unreadable(line, refused, turn)
             return turn.effects
         if isinstance(value, dict):
             return self._one(value, line, turn)
@@ -126,24 +126,24 @@ class ServerSide:
         try:
             canonical_bytes(message, max_depth=self._limits.message_depth, parsed=True)
         except CanonicalError as refused:
-            self._withhold(message, f"it is no strict JSON: {refused.message}", effects)
+            self._withholding.withhold(message, f"it is no strict JSON: {refused.message}", effects)
             return None
         if misspells(message):
-            self._withhold(message, "its keys can be read in more than one way", effects)
+            self._withholding.withhold(message, "its keys can be read in more than one way", effects)
             return None
         if not _is_jsonrpc(message):
-            effects.note("noise", _shown(line))
+            effects.note("noise", shown(line))
             return None
         if self._elicitation.is_ours(message.get("id")) or self._cancels_ours(message):
             effects.note(
                 "message-withheld", "a message of the server was withheld: it names a question of ours"
             )
             return None
-        place = self._place(message.get("id"), effects) if "method" not in message else None
+        place = self._waiting.place_of(message.get("id"), turn.exchange) if "method" not in message else None
         view = None if place is None else verification.waiting.awaiting.get(place)
         members = definition_members(message)
         if members - ({INSTRUCTIONS_NAME} if view is not None else set()):
-            self._withhold(message, "it holds definitions that nobody asked it for", effects)
+            self._withholding.withhold(message, "it holds definitions that nobody asked it for", effects)
             return None
         if place is not None and verification.waiting.has(place):
             effects.note("stray-answer", "an answer to a request that the server never got was dropped")
@@ -159,25 +159,6 @@ class ServerSide:
         params = message.get("params")
         return isinstance(params, dict) and self._elicitation.is_ours(params.get("requestId"))
 
-    def _withhold(self, message: JsonObject, why: str, effects: Effects) -> None:
-        """Keep a message back; whoever waits for it as an answer gets an error."""
-        effects.note("message-withheld", f"a message of the server was withheld: {why}")
-        if "method" not in message or _is_answer(message):
-            self._answer(message.get("id"), effects)
-
-    def _answer(self, request_id: JsonValue, effects: Effects) -> None:
-        waiting = self._verification.waiting
-        place = self._place(request_id, effects) if answerable(request_id) else None
-        if place is not None and not waiting.has(place) and not self._verification.is_own(request_id):
-            waiting.awaiting.pop(place, None)
-            text = "toolnotary withheld the answer of this server: it cannot be verified"
-            effects.to_host.append(frame(error(request_id, INTERNAL_ERROR, text)))
-
-    def _place(self, request_id: JsonValue, effects: Effects) -> Place | None:
-        """Where the request stands that an answer in this exchange is for; None for an id that is none."""
-        key = coerced_id(request_id)
-        return None if key is None else self._verification.waiting.placing.place(effects.exchange, key)
-
     # What the server says of itself
 
     def _about(self, view: View, message: JsonObject, effects: Effects) -> JsonObject | None:
@@ -185,7 +166,7 @@ class ServerSide:
         if not isinstance(result, dict):
             return message  # an error: nothing in it is taken for a description
         if misspells(result, _ABOUT):
-            self._withhold(message, "its keys can be read in more than one way", effects)
+            self._withholding.withhold(message, "its keys can be read in more than one way", effects)
             return None
         meta = result.get("_meta")
         info = result.get("serverInfo", meta.get(META_SERVER) if isinstance(meta, dict) else None)
@@ -240,12 +221,12 @@ class ServerSide:
     def _others(self, value: JsonValue, line: bytes, turn: Turn) -> None:
         if not isinstance(value, list):
             # A message whose own keys repeat, or no message at all.
-            self._unreadable(line, CanonicalError("not-json", "it is no JSON-RPC message"), turn)
+            self._withholding.unreadable(line, CanonicalError("not-json", "it is no JSON-RPC message"), turn)
             return
         parts = list(islice(messages(value), _BATCH + 1))
         if len(parts) > _BATCH:
             why = f"a batch of more than {_BATCH} messages"
-            self._unreadable(line, CanonicalError("too-large", why), turn)
+            self._withholding.unreadable(line, CanonicalError("too-large", why), turn)
             return
         kept = []
         for part in parts:
@@ -258,46 +239,9 @@ class ServerSide:
         if kept:
             turn.effects.to_host.append(serialize(kept) + b"\n")
 
-    def _unreadable(self, line: bytes, why: CanonicalError, turn: Turn) -> None:
-        text = line.strip()
-        if not text or self._verification.lose(line, why.code, turn):
-            return
-        if b'"jsonrpc"' not in text:
-            turn.effects.note("noise", _shown(text))
-            return
-        turn.effects.note("message-withheld", f"a message of the server was withheld: {why.message}")
-        for request_id in lenient_ids(line)[:_ANSWERED]:
-            self._answer(request_id, turn.effects)
-
-    def _too_long(self, line: bytes, turn: Turn) -> Effects | None:
-        """A frame that is never parsed passes where nothing in it can be a listing or an answer to us."""
-        size = f"{len(line)} bytes"
-        if self._verification.lose(line, size, turn):
-            return turn.effects
-        waiting = self._verification.waiting
-        found = head_id(line)
-        request_id = None if found is None else parse_message(found)
-        place = self._place(request_id, turn.effects)
-        is_expected = place is None or place in waiting.awaiting or waiting.has(place)
-        if is_plain(line) and (waiting.is_empty or not is_expected):
-            return None
-        turn.effects.note(
-            "message-withheld", f"a message of the server was withheld: {size} cannot be checked"
-        )
-        self._answer(request_id, turn.effects)
-        return turn.effects
-
-
-def _shown(noise: bytes) -> str:
-    return escape(noise[:_SHOWN].decode("utf-8", "replace").rstrip("\r\n"))
-
 
 def _is_jsonrpc(message: JsonObject) -> bool:
     """Whether it is a message at all (JSON-RPC 2.0, sections 4 and 5)."""
     if message.get("jsonrpc") != "2.0":
         return False
-    return isinstance(message["method"], str) if "method" in message else _is_answer(message)
-
-
-def _is_answer(message: JsonObject) -> bool:
-    return "result" in message or "error" in message
+    return isinstance(message["method"], str) if "method" in message else is_answer(message)

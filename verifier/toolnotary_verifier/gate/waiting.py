@@ -37,6 +37,11 @@ class Waiting:
         """Whether no answer of the server can be one that is ours to give or to judge."""
         return not self.held and not self.awaiting
 
+    def place_of(self, request_id: JsonValue, exchange: Exchange) -> Place | None:
+        """Where the request stands that an answer in this exchange is for; None for an id that is none."""
+        key = coerced_id(request_id)
+        return None if key is None else self.placing.place(exchange, key)
+
     def has(self, place: Place) -> bool:
         """Whether the request at this place is held: the server never got it."""
         return place in self._held
