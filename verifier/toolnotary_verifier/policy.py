@@ -142,11 +142,12 @@ class Policy(NamedTuple):
         policy = Policy()
         if personal is None and project is None:
             return policy
+        from toolnotary_verifier.policy_applied import granted, restricted
         from toolnotary_verifier.policy_file import PolicyFile
 
         if personal is not None:
             own = PolicyFile(personal)
-            policy = own.restrict(own.grant(policy, None))
+            policy = restricted(granted(policy, own, None), own)
             policy = policy._replace(audit=own.audit, elicitation=own.elicitation)
         if project is None:
             return policy
@@ -154,7 +155,7 @@ class Policy(NamedTuple):
         policy = policy._replace(audit=policy.audit.with_stricter(shared.shared_audit()))
         policy = policy._replace(elicitation=policy.elicitation.tightened(shared.shared_elicitation()))
         values = frozenset(Value(option, value) for option, value in accepted)
-        return shared.restrict(shared.grant(policy, None if accept_project else values))
+        return restricted(granted(policy, shared, None if accept_project else values), shared)
 
     def tightened(self, other: "Policy", *, server: str | None) -> "Policy":
         """This policy, stricter for one server wherever `other` is; what `other` loosens does not count.

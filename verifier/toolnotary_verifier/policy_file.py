@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One policy file: read, checked as a whole, then applied: first what it loosens, then what it tightens."""
+"""One policy file: read, and checked as a whole before any of it counts."""
 
 import base64
 import binascii
@@ -13,9 +13,9 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.errors import ConfigurationError, InvalidInput
 from toolnotary_verifier.escape import escape
 from toolnotary_verifier.links import opened
-from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, Policy, SignerRule, Value
-from toolnotary_verifier.policy_limits import OPTIONS, LimitOption, text
-from toolnotary_verifier.policy_options import AUDIT_OPTIONS, ELICITATION_OPTIONS, elicitation_value
+from toolnotary_verifier.policy import DEFAULT_ACTIONS, LOOSENABLE, SignerRule
+from toolnotary_verifier.policy_limits import OPTIONS, LimitOption
+from toolnotary_verifier.policy_options import AUDIT_OPTIONS, ELICITATION_OPTIONS, RuleOption
 from toolnotary_verifier.policy_rules import AuditRules, ElicitationRules
 from toolnotary_verifier.verdict import Action, Inspection, Reason
 
@@ -52,8 +52,12 @@ class PolicyFile:
                 *limits,
             },
         )
-        self.audit = self._audit(self._table(document, "audit", AUDIT_OPTIONS))
-        self.elicitation = self._elicitation(self._table(document, "elicitation", ELICITATION_OPTIONS))
+        self._audit_table = self._table(document, "audit", AUDIT_OPTIONS)
+        self.audit = AuditRules(**self._rules("audit", self._audit_table, AUDIT_OPTIONS))
+        self._elicitation_table = self._table(document, "elicitation", ELICITATION_OPTIONS)
+        self.elicitation = ElicitationRules(
+            **self._rules("elicitation", self._elicitation_table, ELICITATION_OPTIONS)
+        )
         registry = self._table(document, "registry", ("url",))
         self.registry_url = self._url(registry.get("url"))
         self.signers = self._signers(document.get("signers", []))
@@ -65,74 +69,6 @@ class PolicyFile:
         self.limits = {
             option: value for table in sorted(limits) for option, value in self._limits(document, table)
         }
-
-    def grant(self, policy: Policy, accepted: frozenset[Value] | None) -> Policy:
-        """`policy` with what this file loosens or grants, as far as accepted (None: all of it)."""
-        ignored = []
-
-        def counts(option: str, value: str) -> bool:
-            wanted = Value(option, value)
-            if accepted is None or wanted in accepted:
-                return True
-            ignored.append(wanted)
-            return False
-
-        signers = [rule for rule in self.signers if counts("signers", f"{rule.servers} {rule.key_id}")]
-        actions = {
-            reason: action
-            for reason, action in self.actions.items()
-            if action.strictness < policy.actions[reason].strictness
-            and counts(f"verdicts.{reason}", action.value)
-        }
-        changed = policy._replace(signers=(*policy.signers, *signers), actions={**policy.actions, **actions})
-        if self.registry_url not in (None, policy.registry_url) and counts(
-            "registry.url", str(self.registry_url)
-        ):
-            changed = changed._replace(registry_url=self.registry_url)
-        if (
-            self.equivalences == "equiv/1"
-            and policy.equivalences == "none"
-            and counts("equivalences", "equiv/1")
-        ):
-            changed = changed._replace(equivalences="equiv/1")
-        less = self.inspection == Inspection.PARSED and policy.inspection is Inspection.WIRE
-        if less and counts("inspection", Inspection.PARSED):
-            changed = changed._replace(inspection=Inspection.PARSED)
-        looser = self.resources and Action(self.resources).strictness < policy.resources.strictness
-        if looser and counts("resources", str(self.resources)):
-            changed = changed._replace(resources=Action(str(self.resources)))
-        larger: dict[str, Any] = {
-            option.field: value
-            for option, value in self.limits.items()
-            if value > getattr(policy.limits, option.field) and counts(option.path, text(value))
-        }
-        return changed._replace(
-            limits=policy.limits._replace(**larger), unaccepted=(*policy.unaccepted, *ignored)
-        )
-
-    def restrict(self, policy: Policy) -> Policy:
-        """`policy` with what this file makes stricter."""
-        actions = {
-            reason: action
-            for reason, action in self.actions.items()
-            if action.strictness > policy.actions[reason].strictness
-        }
-        resources = max(
-            policy.resources, Action(self.resources or "allow"), key=lambda action: action.strictness
-        )
-        smaller: dict[str, Any] = {
-            option.field: value
-            for option, value in self.limits.items()
-            if value < getattr(policy.limits, option.field)
-        }
-        return policy._replace(
-            actions={**policy.actions, **actions},
-            resources=resources,
-            equivalences="none" if self.equivalences == "none" else policy.equivalences,
-            inspection=Inspection.WIRE if self.inspection == Inspection.WIRE else policy.inspection,
-            revoked=policy.revoked | self.revoked,
-            limits=policy.limits._replace(**smaller),
-        )
 
     def shared_audit(self) -> AuditRules:
         """What a project's policy asks of the audit trail: more of it, and nothing else.
@@ -163,28 +99,18 @@ class PolicyFile:
                 )
         return self.elicitation._replace(grant="grant" not in self._elicitation_table)
 
-    def _elicitation(self, table: Mapping[str, object]) -> ElicitationRules:
-        self._elicitation_table = table
-        given: dict[str, Any] = {name: elicitation_value(name, value) for name, value in table.items()}
-        for name, found in given.items():
-            if found is None:
-                expected = ELICITATION_OPTIONS[name]
-                raise self._fail(
-                    "policy-value", f"elicitation.{name} is {_shown(table[name])}, expected {expected}"
-                )
-        return ElicitationRules(**given)
-
-    def _audit(self, table: Mapping[str, object]) -> AuditRules:
-        self._audit_table = table
-        given: dict[str, Any] = {}
-        for name, value in table.items():
-            option = AUDIT_OPTIONS[name]
-            found = option.value(value, folder=self._path.parent)
-            if found is None:
-                expected = option.expected
-                raise self._fail("policy-value", f"audit.{name} is {_shown(value)}, expected {expected}")
-            given[option.field] = found
-        return AuditRules(**given)
+    def _rules(
+        self, name: str, table: Mapping[str, object], options: Mapping[str, RuleOption]
+    ) -> dict[str, Any]:
+        """The members of rules that the options of one table set."""
+        rules = {}
+        for key, given in table.items():
+            value = options[key].value(given, folder=self._path.parent)
+            if value is None:
+                expected = options[key].expected
+                raise self._fail("policy-value", f"{name}.{key} is {_shown(given)}, expected {expected}")
+            rules[options[key].field] = value
+        return rules
 
     def _fail(self, code: str, message: str, remedy: str = "") -> ConfigurationError:
         return ConfigurationError(code, f"{self._where}: {message}", remedy=remedy)

@@ -5,15 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_LEAST: Final = 1
-_MOST: Final = 3600
 
-
-class AuditOption(NamedTuple):
-    """One option of `[audit]`.
+class RuleOption(NamedTuple):
+    """One option.
 
     Attributes:
-        field: the member of `AuditRules` that it sets.
+        field: the member of `AuditRules` or `ElicitationRules` that it sets.
         expected: what it takes, in words.
         read: the value that a file gives, None if it is none of those.
     """
@@ -41,6 +38,15 @@ def _number(least: int, most: int) -> Callable[[object], object]:
     return read
 
 
+def _seconds(least: float, most: float) -> Callable[[object], object]:
+    def read(given: object) -> object:
+        if not isinstance(given, int | float) or isinstance(given, bool):
+            return None
+        return float(given) if least <= given <= most else None
+
+    return read
+
+
 def _path(given: object) -> object:
     if not isinstance(given, str) or not given or "\0" in given:
         return None
@@ -50,28 +56,18 @@ def _path(given: object) -> object:
         return None
 
 
-AUDIT_OPTIONS: Final[Mapping[str, AuditOption]] = {
-    "enabled": AuditOption("enabled", "true or false", _flag),
-    "file": AuditOption("file", "the name of a file", _path),
-    "calls": AuditOption(
+AUDIT_OPTIONS: Final[Mapping[str, RuleOption]] = {
+    "enabled": RuleOption("enabled", "true or false", _flag),
+    "file": RuleOption("file", "the name of a file", _path),
+    "calls": RuleOption(
         "calls", "refused or all", lambda given: given if given in ("refused", "all") else None
     ),
-    "max-bytes": AuditOption("max_bytes", "bytes from 65536 to 1073741824", _number(64 << 10, 1 << 30)),
-    "keep": AuditOption("keep", "a whole number from 0 to 1000", _number(0, 1000)),
-    "required": AuditOption("required", "true or false", _flag),
+    "max-bytes": RuleOption("max_bytes", "bytes from 65536 to 1073741824", _number(64 << 10, 1 << 30)),
+    "keep": RuleOption("keep", "a whole number from 0 to 1000", _number(0, 1000)),
+    "required": RuleOption("required", "true or false", _flag),
 }
-# The options, and what each takes, in words.
-ELICITATION_OPTIONS: Final[Mapping[str, str]] = {
-    "enabled": "true or false",
-    "grant": "true or false",
-    "seconds": f"seconds from {_LEAST} to {_MOST}",
+ELICITATION_OPTIONS: Final[Mapping[str, RuleOption]] = {
+    "enabled": RuleOption("enabled", "true or false", _flag),
+    "grant": RuleOption("grant", "true or false", _flag),
+    "seconds": RuleOption("seconds", "seconds from 1 to 3600", _seconds(1, 3600)),
 }
-
-
-def elicitation_value(option: str, given: object) -> bool | float | None:
-    """The value that a file gives to an option; None if it is not what is expected."""
-    if option != "seconds":
-        return given if isinstance(given, bool) else None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not _LEAST <= given <= _MOST:
-        return None
-    return float(given)
