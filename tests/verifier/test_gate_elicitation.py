@@ -2,6 +2,7 @@
 """The gate: a host that declares elicitation is asked about what is withheld, once, and nothing waits."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -300,6 +301,17 @@ def test_an_answer_in_a_batch_is_taken_out_of_it() -> None:
     before = len(bench.server)
     bench.from_host([ours])
     assert len(bench.server) == before
+
+
+def test_a_batch_of_many_answers_is_taken_apart_in_one_pass() -> None:
+    bench, question = asked()
+    ours = {"jsonrpc": "2.0", "id": question["id"] + "0", "result": {}}
+    other = {"jsonrpc": "2.0", "id": 5, "result": {}}
+    before = time.monotonic()
+    bench.from_host([ours, other] * 20_000)
+    assert time.monotonic() - before < 20, "comparing each with each would take minutes"
+    assert len(json.loads(bench.server[-1])) == 20_000
+    assert answer(bench, question, result={"action": "decline"}).said is Said.DECLINED
 
 
 @pytest.mark.parametrize(

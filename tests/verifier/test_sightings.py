@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a guarded connection showed is kept for a review: exactly, little of it, and for its owner alone."""
 
+import json
 import os
 import stat
 import sys
@@ -15,9 +16,12 @@ from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.decide import decide
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import InvalidInput
+from toolnotary_verifier.gate import Side
+from toolnotary_verifier.guard import Guard, Settings
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.policy import Policy
+from toolnotary_verifier.shells.log import Log
 from toolnotary_verifier.sightings import MOST, Sighting, Sightings
 from toolnotary_verifier.surface import Surface, assemble
 from toolnotary_verifier.verdict import Inspection
@@ -120,6 +124,28 @@ def test_what_is_too_large_is_not_kept(tmp_path: Path) -> None:
     limits = DEFAULT_LIMITS._replace(listing_bytes=1000)
     assert not Sightings(tmp_path, limits=limits).keep(seen(listing({**TOOL, "description": "x" * 1000})))
     assert not list(tmp_path.rglob("*.json"))
+
+
+@pytest.mark.parametrize(("most", "is_kept"), [(1024, False), (4096, True)])
+def test_what_a_guard_keeps_is_bounded_by_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_kept: bool
+) -> None:
+    monkeypatch.setenv("TOOLNOTARY_HOME", str(tmp_path))
+    tmp_path.chmod(0o700)
+    (tmp_path / "toolnotary.toml").write_text(f"[limits]\nlisting-bytes = {most}\n", encoding="utf-8")
+    told: list[str] = []
+    launch = ["npx", "-y", "@acme/files"]
+    guard = Guard.of_command(launch, Settings(server="files"), log=lambda name: Log(name, write=told.append))
+    gate = guard.gate()
+    asked = gate.receive(Side.HOST, b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n', 0.0)
+    assert asked is not None
+    own, shown = json.loads(asked.to_server[0])["id"], {**TOOL, "description": "x" * 800}
+    answer = json.dumps({"jsonrpc": "2.0", "id": own, "result": {"tools": [shown]}})
+    assert len(answer) < most
+    gate.receive(Side.SERVER, answer.encode() + b"\n", 0.0)
+    guard.record()
+    assert len(list(tmp_path.rglob("seen/*/*.json"))) == is_kept
+    assert any("too large to be kept" in line for line in told) is not is_kept
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are a Unix matter")
