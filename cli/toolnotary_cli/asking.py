@@ -45,27 +45,29 @@ class AtTerminal:
 
     Args:
         check: the command that shows the change without a terminal.
+        or_page: whether the command that asks has `--page`, too.
     """
 
-    def __init__(self, check: str) -> None:
-        self._check = check
+    def __init__(self, check: str, *, or_page: bool) -> None:
+        self._check, self._or_page = check, or_page
 
     def may_start(self, server: str, launch: str) -> bool:
         """As `Asker` says."""
         del server  # the line says what is started
-        return confirm(f"start {launch} ?", otherwise=_instead(self._check))
+        return confirm(f"start {launch} ?", otherwise=self._instead(self._check))
 
     def agrees(self, question: "Question", *, otherwise: str) -> bool:
         """As `Asker` says."""
         return confirm(
             f"accept this for {shown(question.server)}?",
             lines=tuple(question_lines(question)),
-            otherwise=_instead(otherwise),
+            otherwise=self._instead(otherwise),
         )
 
     def concludes(self, text: str) -> None:
         """The result is printed where they look already."""
 
-
-def _instead(shown_by: str) -> str:
-    return f"or say --page too, and answer in a browser; to see the change without either: {shown_by}"
+    def _instead(self, shown_by: str) -> str:
+        if not self._or_page:
+            return f"to see the change without one: {shown_by}"
+        return f"or say --page too, and answer in a browser; to see the change without either: {shown_by}"

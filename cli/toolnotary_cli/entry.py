@@ -79,15 +79,10 @@ def _guard(
         from pathlib import Path
 
         from toolnotary_cli.guarding import guard
+        from toolnotary_verifier.guard import Settings
 
-        return guard(
-            argv,
-            server=server or None,
-            lockfile=Path(lockfile) if lockfile else None,
-            policy=Path(policy) if policy else None,
-            registry=registry or None,
-            offline=offline,
-            lifeline=lifeline,
-        )
+        pins, rules = (Path(name) if name else None for name in (lockfile, policy))
+        settings = Settings(server or None, pins, rules, registry or None, offline)
+        return guard(argv, settings, lifeline=lifeline)
 
     return watched(work)

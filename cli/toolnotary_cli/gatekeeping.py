@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import click
 
-from toolnotary_cli.variables import headers_of
+from toolnotary_cli.variables import headers_of, variable
 from toolnotary_verifier.capture.endpoint import Endpoint
 from toolnotary_verifier.capture.source import UrlSource
 from toolnotary_verifier.errors import ConfigurationError
@@ -23,13 +23,6 @@ from toolnotary_verifier.shells.log import Log
 _KEYS: Final = frozenset(("ca_file", "connect_to", "headers", "server", "url"))
 _MOST_BYTES: Final = 1 << 20
 _NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
-
-
-class Letting(NamedTuple):
-    """Who is let in beside what runs on this machine; see the options of the command."""
-
-    hosts: Sequence[str]
-    origins: Sequence[str]
 
 
 class _Named(NamedTuple):
@@ -50,29 +43,32 @@ def keep(
     address: str | None,
     settings: Settings,
     listening: Listening,
-    letting: Letting,
+    access: Access,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C.
 
     Raises:
-        click.UsageError: neither or both of `--upstream` and `--config`.
+        click.UsageError: neither or both of `--upstream` and `--config`; a variable that there is not.
         Refused: `identity`; or what keeps a signed entry from counting.
         CannotTell: `object-missing`.
         ConfigurationError: `gateway-file`, `url`, `header`, `ca-file`, `not-loopback`, `cannot-listen`, or a
             file that cannot be read.
         InvalidInput: a file that is not valid.
     """
-    if (upstream is None) is (config is None):
-        raise click.UsageError("say which server to stand before: --upstream URL, or --config FILE")
-    if upstream is not None:
+    if upstream is not None and config is None:
         path = Endpoint.parse(upstream).target.partition("?")[0]
         source = UrlSource(url=upstream, headers=headers_of(headers), ca_file=ca_file)
-        named = [_Named(path.rstrip("/") or "/", settings.server, source, _address(address))]
+        at = None if address is None else _address(address)
+        if address is not None and at is None:
+            raise click.UsageError("--connect-to expects HOST:PORT")
+        named = [_Named(path.rstrip("/") or "/", settings.server, source, at)]
+    elif upstream is not None or config is None:
+        raise click.UsageError("say which server to stand before: --upstream URL, or --config FILE")
     elif headers or ca_file or settings.server or address:
         told = "--server, --header, --ca-file and --connect-to are for --upstream; the file says its own"
         raise click.UsageError(told)
     else:
-        named = _servers(config or Path())
+        named = _servers(config)
     servers = {}
     for path, server, source, at in named:
         own = settings._replace(server=server)
@@ -84,16 +80,14 @@ def keep(
             told = escape(guarded.guard.server, limit=200)
             click.echo(f"gateway to {told} listening on {url}{path}", err=True)
 
-    serve(servers, listening, access=Access(letting.hosts, origins=letting.origins), announce=announce)
+    serve(servers, listening, access=access, announce=announce)
 
 
-def _address(text: str | None) -> tuple[str, int] | None:
-    """Where to connect, as `--connect-to HOST:PORT` says it."""
-    if text is None:
-        return None
+def _address(text: str) -> tuple[str, int] | None:
+    """Where to connect, as HOST:PORT says it; None where it says something else."""
     host, _, port = text.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
-        raise click.UsageError("--connect-to expects HOST:PORT")
+        return None
     return host.strip("[]"), int(port)
 
 
@@ -101,7 +95,8 @@ def _servers(file: Path) -> list[_Named]:
     """The servers of a gateway's file, by their names in it.
 
     Raises:
-        ConfigurationError: `gateway-file`, `variable`.
+        click.UsageError: there is no such variable as it names.
+        ConfigurationError: `gateway-file`.
     """
     try:
         with file.open("rb") as stream:
@@ -135,12 +130,14 @@ def _server(file: Path, name: str, table: object) -> _Named:
     if ca_file is not None and not isinstance(ca_file, str):
         raise _bad(file, f"{shown}: ca_file is no path")
     at = table.get("connect_to")
-    if at is not None and not isinstance(at, str):
+    address = _address(at) if isinstance(at, str) else None
+    if at is not None and address is None:
         raise _bad(file, f"{shown}: connect_to is no HOST:PORT")
-    given = headers_of([f"{header}={variable}" for header, variable in headers.items()])
+    where = f"{escape(str(file), limit=300)} {shown}: headers"
+    given = {header: variable(where, named) for header, named in headers.items()}
     certificates = None if ca_file is None else file.parent / ca_file
     return _Named(
-        f"/{name}", server, UrlSource(url=table["url"], headers=given, ca_file=certificates), _address(at)
+        f"/{name}", server, UrlSource(url=table["url"], headers=given, ca_file=certificates), address
     )
 
 

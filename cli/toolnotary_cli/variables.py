@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets named on a command line by the environment variables that hold them: others see a command line."""
+"""Secrets named by the environment variables that hold them: others see a command line, and read a file."""
 
 import os
 from collections.abc import Iterable
@@ -18,15 +18,19 @@ def headers_of(texts: Iterable[str]) -> dict[str, str]:
     return dict(_header(text) for text in texts)
 
 
-def variable(option: str, name: str) -> str:
-    """The value of an environment variable that an option names.
+def variable(where: str, name: str) -> str:
+    """The value of an environment variable.
+
+    Args:
+        where: what names it: an option, or a place in a file, escaped.
+        name: the variable.
 
     Raises:
         click.UsageError: there is none.
     """
     value = os.environ.get(name)
     if value is None:
-        raise click.UsageError(f"{option}: there is no environment variable {shown(name)}")
+        raise click.UsageError(f"{where}: there is no environment variable {shown(name)}")
     return value
 
 

@@ -119,6 +119,14 @@ def test_an_answer_on_standard_input_is_none(bench: Bench) -> None:
     assert bench.files == before
 
 
+@pytest.mark.parametrize("more", [(), ("--start",)])
+def test_without_a_terminal_no_way_is_named_that_there_is_not(bench: Bench, more: tuple[str, ...]) -> None:
+    err = bench.run("break-glass", "files", "--reason", "x", *more)[2]
+    assert "error: no-terminal: " in err
+    assert "to see the change without one: toolnotary check --server files --start" in err
+    assert "--page" not in err, "it has none"
+
+
 def test_only_the_named_definitions_pass(bench: Bench) -> None:
     bench.shows(POISONED, {**LOSE, "description": "other"})
     session = bench.at_terminal(*GLASS, "--tool", "find", answers=YES)

@@ -264,6 +264,7 @@ def test_several_servers_stand_under_paths_of_their_own(home: Path, monkeypatch:
         ('[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nurll = 1', "is no key of it"),
         ('[upstreams."a/b"]\nurl = "http://127.0.0.1/mcp"', "stands in a path"),
         ('[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nheaders = 1', "headers must name variables"),
+        ('[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nconnect_to = "nowhere"', "connect_to is no HOST:PORT"),
         ("no toml", "is no TOML"),
     ],
 )
@@ -274,6 +275,15 @@ def test_a_file_that_says_something_else_is_refused(home: Path, text: str, why: 
     assert (ended.returncode, why in ended.stderr, "gateway-file" in ended.stderr) == (2, True, True), (
         ended.stderr
     )
+
+
+def test_a_variable_that_is_not_there_is_told_with_the_place_that_names_it(home: Path) -> None:
+    text = '[upstreams.a]\nurl = "http://127.0.0.1/mcp"\nheaders = { "X-Api-Key" = "NO_SUCH" }'
+    (home / "gateway.toml").write_text(text)
+    command = [sys.executable, "-c", _CODE, "gateway", "--config", "gateway.toml"]
+    ended = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
+    told = "gateway.toml [upstreams.a]: headers: there is no environment variable NO_SUCH"
+    assert (ended.returncode, told in ended.stderr) == (2, True), ended.stderr
 
 
 def test_a_revoked_pin_lets_nothing_pass_within_two_seconds(home: Path) -> None:

@@ -339,11 +339,14 @@ def test_with_a_corrupt_lockfile_nothing_is_started(tmp_path: Path) -> None:
 
 
 def sources() -> Iterator[Path]:
-    """Every file of the proxy."""
+    """Every file of the proxies."""
     verifier, cli = ROOT / "verifier" / "toolnotary_verifier", ROOT / "cli" / "toolnotary_cli"
-    yield from sorted(path for room in ("gate", "guard", "shells") for path in (verifier / room).glob("*.py"))
+    yield from sorted(
+        path for room in ("gate", "guard", "shells") for path in (verifier / room).rglob("*.py")
+    )
     yield from (verifier / "process.py", verifier / "pinning.py")
-    yield from (cli / "guarding.py", cli / "commands" / "run.py")
+    yield from (cli / f"{room}.py" for room in ("bridging", "gatekeeping", "guarding"))
+    yield from (cli / "commands" / f"{name}.py" for name in ("gateway", "run"))
 
 
 def test_every_command_that_the_proxy_names_exists() -> None:
@@ -362,11 +365,14 @@ def test_every_code_of_a_line_for_people_is_explained() -> None:
     used = {
         code
         for path in sources()
-        for code in re.findall(r'note\(\s*"([a-z-]+)"', path.read_text(encoding="utf-8"))
+        for code in re.findall(
+            r'\b(?:note|_?session\.tell|tell_once)\(\s*"([a-z-]+)"', path.read_text(encoding="utf-8")
+        )
     }
-    page = (ROOT / "docs" / "reference" / "proxy.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "reference" / name for name in ("bridge.md", "proxy.md"))
+    told = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     assert len(used) > 8
-    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == used
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", told, re.MULTILINE)) == used
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the limit on the size of files is POSIX")

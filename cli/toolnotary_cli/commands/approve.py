@@ -93,7 +93,7 @@ def command(
         return approving.live(given, start=start, registry=registry, offline=offline)
 
     if not page:
-        return decide(AtTerminal(check_command(server)))
+        return decide(AtTerminal(check_command(server), or_page=True))
     from toolnotary_cli.page.review import WAIT, ReviewPage
 
     with ReviewPage(output, wait=wait or WAIT, opens=not no_open) as asker:

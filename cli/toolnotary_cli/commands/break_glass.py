@@ -77,7 +77,7 @@ def command(
     reopen = partial(open_project, lockfile=lockfile, policy=policy, server=server)
     project = reopen()
     tell_unaccepted(project.policy, output)
-    asker = AtTerminal(check_command(server))
+    asker = AtTerminal(check_command(server), or_page=False)
     terms = Terms(reason, seconds_of(lasting, project.policy), names)
     breaking = Breaking(project, server, output, asker=asker, reopen=reopen, terms=terms)
     breaking.allow()

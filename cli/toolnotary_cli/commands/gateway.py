@@ -104,7 +104,8 @@ def command(
     Exit code: 1: the URL is not what is pinned under the name.
     """
     with extras.needs("gateway"):
-        from toolnotary_cli.gatekeeping import Letting, keep
+        from toolnotary_cli.gatekeeping import keep
+        from toolnotary_verifier.shells.gateway.access import Access
         from toolnotary_verifier.shells.gateway.serve import Listening
     from toolnotary_verifier.guard import Settings
 
@@ -116,5 +117,5 @@ def command(
         settings=Settings(server, lockfile, policy, registry, offline),
         address=address,
         listening=Listening(host, port, allow_remote, certificate, key),
-        letting=Letting(hosts, origins),
+        access=Access(hosts, origins=origins),
     )

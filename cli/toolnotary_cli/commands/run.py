@@ -71,15 +71,8 @@ def command(
 
     def work(lifeline: int | None) -> int:
         from toolnotary_cli.guarding import guard
+        from toolnotary_verifier.guard import Settings
 
-        return guard(
-            argv,
-            server=server,
-            lockfile=lockfile,
-            policy=policy,
-            registry=registry,
-            offline=offline,
-            lifeline=lifeline,
-        )
+        return guard(argv, Settings(server, lockfile, policy, registry, offline), lifeline=lifeline)
 
     return watched(work)
