@@ -36,6 +36,12 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("TOOLNOTARY_HOME", str(tmp_path_factory.mktemp("home")))
 
 
+@pytest.fixture
+def home() -> Path:
+    """The personal directory of this test."""
+    return Path(os.environ["TOOLNOTARY_HOME"])
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real listings and attack cases: third-party text, not part of this repository."""

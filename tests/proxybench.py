@@ -166,6 +166,11 @@ class Wire:
         self.send("notifications/initialized")
         return opened["result"]
 
+    def told(self, times: int = 1) -> None:
+        """Wait until it was told that often that the tools changed."""
+        while sum(b"notifications/tools/list_changed" in line for line in self.frames) < times:
+            self.message()
+
     def tools(self, request_id: Json = "list") -> list[str]:
         """The names that `tools/list` shows."""
         return [tool["name"] for tool in self.ask(request_id, "tools/list", {})["result"]["tools"]]

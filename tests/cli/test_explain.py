@@ -2,7 +2,6 @@
 """`toolnotary explain` says what is known, and changes nothing; a model may run it."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -35,11 +34,6 @@ SCHEMA = json.loads((ROOT / "docs" / "schemas" / "explain.json").read_text(encod
 LAUNCH: JsonObject = {"type": "stdio", "argv": ["serve"]}
 SURFACE = assemble({Kind.TOOL: [{"name": "read"}, {"name": "send"}]})
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def home() -> Path:
-    return Path(os.environ["TOOLNOTARY_HOME"])
 
 
 def entry() -> UnsignedEntry:

@@ -16,7 +16,7 @@ from proxybench import DEADLINE, Wire
 from servers import scripted
 from servers.publisher import SERVER
 from servers.registry import RunningRegistry, sqlite_registry
-from signed_servers import Bench, surface
+from signed_servers import ADD, ECHO, Bench, surface
 from terminal import at_terminal
 
 from toolnotary_verifier.moves import pin_surface
@@ -24,7 +24,6 @@ from toolnotary_verifier.moves import pin_surface
 __all__ = ["sqlite_registry"]  # a fixture
 
 Json = Any
-ADD, ECHO, _ = scripted.TOOLS
 MORE = scripted.tool("more", "More.", text="string")
 OTHER = scripted.tool("more", "Something else.", text="string")
 ACCEPT = {"action": "accept", "content": {"decision": "accept"}}
@@ -36,8 +35,7 @@ def weather(tmp_path: Path) -> Bench:
     """A server that shows a tool more than is pinned."""
     bench = Bench(tmp_path)
     bench.shows([ADD, MORE])
-    bench.home.joinpath("toolnotary.toml").touch()
-    pin_surface(surface([ADD]), server=SERVER, launch=bench.launch).apply(bench.project())
+    bench.pin_unsigned([ADD])
     return bench
 
 

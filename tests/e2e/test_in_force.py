@@ -16,21 +16,12 @@ from proxybench import Wire
 from proxybench import run as run_command
 from servers import scripted
 from servers.publisher import SERVER, Publisher
-from signed_servers import Bench, surface
+from signed_servers import ADD, ECHO, READ, Bench, surface
 from terminal import at_terminal
 
-from toolnotary_verifier.moves import pin_surface
-
 Json = Any
-ADD, ECHO, READ = scripted.TOOLS
 NAMES = ["add", "echo", "read_file"]
 MORE = scripted.tool("more", "More.", text="string")
-LIST_CHANGED = b"notifications/tools/list_changed"
-
-
-@pytest.fixture
-def home() -> Path:
-    return Path(os.environ["TOOLNOTARY_HOME"])
 
 
 @pytest.fixture
@@ -42,8 +33,7 @@ def weather(tmp_path: Path) -> Bench:
 def started(bench: Bench, tools: Json, pinned: Json) -> Wire:
     """A host that has listed the tools of a server, of which these are pinned without a signature."""
     bench.shows(tools)
-    (bench.home / "toolnotary.toml").touch()
-    pin_surface(surface(pinned), server=SERVER, launch=bench.launch).apply(bench.project())
+    bench.pin_unsigned(pinned)
     return opened(bench.hosts())
 
 
@@ -51,12 +41,6 @@ def opened(host: Wire) -> Wire:
     host.shake_hands()
     host.tools("before")
     return host
-
-
-def told(host: Wire, times: int = 1) -> None:
-    """Wait until the host was told that often that its tools changed."""
-    while sum(LIST_CHANGED in line for line in host.frames) < times:
-        host.message()
 
 
 def command(*arguments: str) -> None:
@@ -74,14 +58,14 @@ def test_what_is_withdrawn_is_refused_on_the_connection_that_is_open(home: Path,
     with started(weather, [ADD, ECHO, READ], [ADD, ECHO, READ]) as host:
         assert not host.call("add", "first")[0]
         command("revoke", SERVER, "add")
-        told(host)
+        host.told()
         is_refused, text = host.call("add")
         assert is_refused
         assert "(revoked)" in text
         assert host.tools() == ["echo", "read_file"]
         assert not host.call("echo", "other")[0]
         command("revoke", SERVER)
-        told(host, 2)
+        host.told(2)
         assert host.call("echo", "third")[0]
         assert host.tools("none") == []
         assert host.end() == 0
@@ -93,15 +77,15 @@ def test_what_is_approved_at_a_terminal_works_on_the_connection_that_is_open(wea
         assert host.call("more", "first")[0]
         session = at_terminal(["approve", SERVER], *YES, *YES)
         assert session.code == 0, session.shown
-        told(host)
+        host.told()
         assert host.tools() == ["add", "echo", "more"]
         assert not host.call("more")[0]
         command("revoke", SERVER, "more")
-        told(host, 2)
+        host.told(2)
         assert host.call("more", "again")[0]
         session = at_terminal(["approve", SERVER], *YES, *YES)
         assert session.code == 0, session.shown
-        told(host, 3)
+        host.told(3)
         assert not host.call("more", "at last")[0]
         assert host.end() == 0
 
@@ -116,7 +100,7 @@ def test_a_server_that_nobody_had_pinned_works_once_it_is_pinned(home: Path, wea
             *YES,
         )
         assert session.code == 0, session.shown
-        told(host)
+        host.told()
         assert not host.call("add")[0]
         assert host.end() == 0
 
@@ -128,12 +112,12 @@ def test_a_tool_of_a_signed_version_is_withdrawn_and_accepted_again_while_it_run
     with opened(weather.hosts()) as host:
         assert host.tools("all") == ["add", "echo"]
         command("revoke", SERVER, "add")
-        told(host)
+        host.told()
         assert host.call("add")[0]
         assert host.tools() == ["echo"]
         session = at_terminal(["approve", SERVER], *YES, *YES)
         assert session.code == 0, session.shown
-        told(host, 2)
+        host.told(2)
         assert not host.call("add", "again")[0]
         assert host.end() == 0
 
@@ -148,12 +132,12 @@ def test_a_lockfile_that_changes_alone_takes_away_and_grants_nothing(home: Path,
         lines = everything.splitlines(keepends=True)
         less = b"".join(line for line in lines if b'"more"' not in line)
         lockfile.write_bytes(less)
-        told(first)
+        first.told()
         assert first.call("more")[0]
         with opened(Wire([*first.process.args])) as second:  # type: ignore[misc]  # it is a list
             assert second.call("more", "first")[0]
             lockfile.write_bytes(everything)
-            told(first, 2)
+            first.told(2)
             assert not first.call("more", "as at the start")[0]
             second.wait_said("counts from the next start on [files]")
             assert second.tools() == ["add", "echo"]
@@ -201,7 +185,7 @@ def test_a_policy_that_tightens_counts_at_once_and_one_that_loosens_at_the_next_
     revoked = next(iter(add.values())).digest
     with opened(weather.hosts()) as host:
         policy.write_text(f'revoked = ["{revoked}"]\n{before}', encoding="utf-8")
-        told(host)
+        host.told()
         assert host.tools() == ["echo"]
         assert host.call("add")[0]
         policy.write_text(before, encoding="utf-8")
@@ -209,7 +193,7 @@ def test_a_policy_that_tightens_counts_at_once_and_one_that_loosens_at_the_next_
         assert host.tools("still") == ["echo"]
         weather.publisher = Publisher()
         weather.trust(None)
-        told(host, 2)
+        host.told(2)
         assert host.tools("another signer") == []
         assert host.call("echo", "other")[0]
         assert host.end() == 0
@@ -230,13 +214,13 @@ def test_a_file_that_is_corrupted_withholds_everything_until_it_is_whole_again(
     with started(weather, [ADD, ECHO, READ], [ADD, ECHO, READ]) as host:
         whole = (home / name).read_bytes()
         (home / name).write_bytes(b"<<<<<<< here\n" + whole)
-        told(host)
+        host.told()
         said = host.wait_said("everything is withheld: ")
         assert str(home / name) in said
         assert host.call("add")[0]
         assert "result" not in host.ask("closed", "tools/list", {})
         (home / name).write_bytes(whole)
-        told(host, 2)
+        host.told(2)
         assert host.tools() == NAMES
         assert not host.call("add", "again")[0]
         assert host.end() == 0
@@ -251,12 +235,12 @@ def test_a_pipe_in_the_place_of_the_lockfile_keeps_nobody_from_noticing_what_cha
         whole = lockfile.read_bytes()
         lockfile.unlink()
         os.mkfifo(lockfile)
-        told(host)
+        host.told()
         assert "it is a pipe" in host.wait_said("everything is withheld: ")
         assert host.call("add")[0]
         lockfile.unlink()
         lockfile.write_bytes(whole)
-        told(host, 2)
+        host.told(2)
         assert not host.call("add", "again")[0]
         assert host.end() == 0
 
@@ -266,10 +250,10 @@ def test_a_state_that_forgets_what_was_withdrawn_withholds_everything(home: Path
         state, lockfile = home / "state.jsonl", home / "toolnotary.lock"
         before = state.read_bytes(), lockfile.read_bytes()
         command("revoke", SERVER, "add")
-        told(host)
+        host.told()
         state.write_bytes(before[0])
         lockfile.write_bytes(before[1])
-        told(host, 2)
+        host.told(2)
         assert "state-corrupt" in host.wait_said("everything is withheld: ")
         assert host.call("add")[0]
         assert host.call("echo", "other")[0]
@@ -279,7 +263,7 @@ def test_a_state_that_forgets_what_was_withdrawn_withholds_everything(home: Path
 def test_a_state_that_others_may_write_withholds_everything(home: Path, weather: Bench) -> None:
     with started(weather, [ADD], [ADD]) as host:
         (home / "state.jsonl").chmod(0o666)
-        told(host)
+        host.told()
         assert "state-permissions" in host.wait_said("everything is withheld: ")
         assert host.call("add")[0]
         assert host.end() == 0

@@ -31,7 +31,6 @@ Json = Any
 ADD, ECHO, READ = scripted.TOOLS
 BETTER = scripted.tool("echo", "Gives back the text that it is given, and says so.", text="string")
 OLD, NEW = [ADD, ECHO, READ], [ADD, BETTER, READ]
-LIST_CHANGED = "notifications/tools/list_changed"
 
 
 @pytest.fixture
@@ -49,8 +48,7 @@ def listed_after_the_look_up(host: Wire) -> list[str]:
     """What a host lists once it was told that the list changed; it listed before."""
     host.shake_hands()
     host.tools("before")
-    while not any(LIST_CHANGED.encode() in line for line in host.frames):
-        host.message()
+    host.told()
     return host.tools("after")
 
 
