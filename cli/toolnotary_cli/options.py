@@ -14,7 +14,20 @@ from toolnotary_cli.colors import Decorator, color
 from toolnotary_cli.completion import hosts
 from toolnotary_cli.output import Output
 
-__all__ = ["SERVER", "color", "database", "lockfile", "offline", "output", "policy", "registry"]
+__all__ = [
+    "SERVER",
+    "ca_file",
+    "color",
+    "database",
+    "dry_run",
+    "header",
+    "host",
+    "lockfile",
+    "offline",
+    "output",
+    "policy",
+    "registry",
+]
 
 
 class _ServerName(click.types.StringParamType):

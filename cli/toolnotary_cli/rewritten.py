@@ -10,9 +10,8 @@ from toolnotary_cli.hosts.discovery import reader_of
 from toolnotary_cli.hosts.documents import Document, load
 from toolnotary_cli.hosts.surroundings import Surroundings
 from toolnotary_cli.output import Output
-from toolnotary_cli.wrapping import Change, change_document, change_lines, write
+from toolnotary_cli.wrapping import Change, change_document, change_lines, diff_lines, write
 from toolnotary_verifier.errors import ToolnotaryError
-from toolnotary_verifier.escape import escape
 
 
 def documents(files: Sequence[Path], hosts: Sequence[str], surroundings: Surroundings) -> list[Document]:
@@ -47,10 +46,10 @@ def rewrite(
     changes = [change_of(document) for document in documents(files, hosts, Surroundings.here())]
     if not dry_run:
         _write(changes, output)
-    lines = [line for change in changes for line in change_lines(change, dry_run=dry_run)]
+    told = [(change, diff_lines(change) if dry_run else None) for change in changes]
     output.result(
-        {"schema": schema, "files": [change_document(change, dry_run=dry_run) for change in changes]},
-        lines or "no file of a host was found",
+        {"schema": schema, "files": [change_document(*one) for one in told]},
+        [line for one in told for line in change_lines(*one)] or "no file of a host was found",
     )
     return exits.OBJECTION if any(change.exit_code for change in changes) else exits.FINE
 
@@ -65,4 +64,4 @@ def _write(changes: Sequence[Change], output: Output) -> None:
                 output.note(f"written before that: {', '.join(done)}")
             raise
         if change.is_made:
-            done.append(escape(str(change.document.path), limit=300))
+            done.append(change.document.shown)

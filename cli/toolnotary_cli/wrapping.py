@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
 
 _LOOKS: Final[dict[str, Look]] = {"wrapped": "good", "unwrapped": "good", "left": "dim", "refused": "warn"}
-_STATES: Final = {"refused": "not wrapped"}
 
 
 class Change(NamedTuple):
@@ -152,15 +151,20 @@ def _added(outcome: Outcome) -> Iterator[str]:
             yield edit.command
 
 
-def change_document(change: Change, *, dry_run: bool) -> dict[str, object]:
-    """One file for programs."""
+def change_document(change: Change, diff: Sequence[str] | None) -> dict[str, object]:
+    """One file for programs.
+
+    Args:
+        change: what becomes of it.
+        diff: the difference where nothing is written; None where it is.
+    """
     document = change.document
     return {
         "file": str(document.path),
         "host": document.host or None,
-        "changed": change.is_made and not dry_run,
+        "changed": change.is_made and diff is None,
         "note": change.note or None,
-        "diff": diff_lines(change) if dry_run else None,
+        "diff": diff,
         "servers": [
             {
                 "name": one.entry.name,
@@ -173,17 +177,17 @@ def change_document(change: Change, *, dry_run: bool) -> dict[str, object]:
     }
 
 
-def change_lines(change: Change, *, dry_run: bool) -> Iterator[str]:
-    """One file for people."""
+def change_lines(change: Change, diff: Sequence[str] | None) -> Iterator[str]:
+    """One file for people; see `change_document`."""
     document = change.document
     host = f" ({document.host})" if document.host else ""
     yield f"{document.shown}{host}" + ("" if change.outcomes else ": names no server")
     for one in change.outcomes:
-        state = _STATES.get(one.state, one.state)
+        refused = "not wrapped" if change.is_wrap else "still wrapped"
+        state = refused if one.state == "refused" else one.state
         folder = f" (for {shown(one.entry.where)})" if one.entry.where else ""
         why = f": {shown(one.why, limit=600)}" if one.why else ""
-        yield f"  {styled(f'{state:<11}', _LOOKS[one.state])} {shown(one.entry.name)}{folder}{why}"
+        yield f"  {styled(f'{state:<13}', _LOOKS[one.state])} {shown(one.entry.name)}{folder}{why}"
     if change.note and change.is_made:
         yield f"  {change.note}"
-    if dry_run:
-        yield from diff_lines(change)
+    yield from diff or ()

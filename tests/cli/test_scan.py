@@ -142,6 +142,22 @@ def test_a_lockfile_that_is_named_and_the_personal_one_are_looked_at(bench: Benc
     assert (server["pinnedAs"], server["outcome"]) == ("x", "verified")
 
 
+def test_what_leads_on_names_the_lockfile_that_has_the_server(bench: Bench) -> None:
+    """The personal one, from inside of a repository; one that the command was given."""
+    own = str(Path(os.environ["TOOLNOTARY_HOME"]) / "toolnotary.lock")
+    file = hosts(bench, {"files": entry(bench.launch)})
+    for lockfile, options in ((own, []), (str(bench.folder / "other.lock"), ["--lockfile", "other.lock"])):
+        bench.shows(FIND, LOSE)
+        lock = ["lock", "--server", "files", "--lockfile", lockfile, "--", *bench.launch]
+        assert bench.at_terminal(*lock, answers=YES).code == 0
+        bench.shows(POISONED, LOSE)
+        _, out, _ = bench.run("scan", "--start", *options, file)
+        told = f"explain files --lockfile {lockfile}"
+        assert f"to see why: toolnotary {told}\n" in out
+        assert bench.run(*told.split())[0] == 0
+        Path(own).unlink(missing_ok=True)
+
+
 def test_nothing_is_started_reached_or_written_without_a_word(bench: Bench) -> None:
     marker = bench.folder / "marker"
     servers = {"touch": entry(["touch", str(marker)]), "url": {"url": "http://127.0.0.1:9/mcp"}}
@@ -363,6 +379,16 @@ def test_one_server_under_two_names_is_told_once_of_each_and_its_tools_not_at_al
     servers = {"files": wrapped(bench), "again": entry(bench.launch)}
     _, result = bench.json("scan", hosts(bench, servers))
     assert "configured-twice" in findings(result, "files") & findings(result, "again")
+    told = {
+        server["name"]: one["detail"]
+        for server in result["servers"]
+        for one in server["findings"]
+        if one["kind"] == "configured-twice"
+    }
+    assert told == {
+        "files": "the same server is configured as again too",
+        "again": "the same server is configured as files too",
+    }
     assert result["collisions"] == []
 
 

@@ -226,4 +226,5 @@ def test_without_its_original_a_bridged_entry_stays(bench: Bench) -> None:
     before = path.read_bytes()
     code, result = bench.json("unwrap", str(path))
     assert (code, result["files"][0]["servers"][0]["state"]) == (1, "refused")
+    assert "still wrapped acme: what it was before is not stored" in bench.run("unwrap", str(path))[1]
     assert path.read_bytes() == before

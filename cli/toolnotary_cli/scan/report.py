@@ -149,11 +149,13 @@ def _next(one: Configured) -> Iterator[str]:
 
 
 def _where(one: Configured) -> tuple[str, ...]:
-    """What leads to the lockfile that `run` goes by, where an entry is wrapped already."""
-    if one.through is None:
+    """What leads to the lockfile that it is held to, where that is not the one in force here."""
+    if one.through is not None:
+        given = one.through.options.get("lockfile")
+        return ("--lockfile", given or str(places.lockfile(None, project=False)))
+    if one.lockfile is None or one.lockfile == places.lockfile(None):
         return ()
-    given = one.through.options.get("lockfile")
-    return ("--lockfile", given or str(places.lockfile(None, project=False)))
+    return ("--lockfile", str(one.lockfile))
 
 
 def _collision_lines(host: str, some: list[Collision]) -> Iterator[str]:

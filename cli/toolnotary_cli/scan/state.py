@@ -59,6 +59,7 @@ class Configured:
         launch: how it is really started or reached; None where that cannot be told.
         name: the name that its pins are looked up by; None where its launch is under none.
         is_pinned: whether the lockfile has it.
+        lockfile: that lockfile; None where it is not pinned.
         outcome: its state.
         why: why, where that is not plain; escaped.
         error: what kept it from being judged.
@@ -74,6 +75,7 @@ class Configured:
     launch: "Launch | None" = None
     name: str | None = None
     is_pinned: bool = False
+    lockfile: Path | None = None
     outcome: Outcome = Outcome.NOT_INSPECTED
     why: str = ""
     error: ToolnotaryError | None = None
@@ -179,6 +181,7 @@ def _held(found: Configured, projects: Projects) -> _Held:
     shown = name if name is not None else found.entry.name
     pinned = None if name is None else project.lockfile.entry(name, launch.identity)
     found.is_pinned = pinned is not None
+    found.lockfile = project.lockfile_path if pinned is not None else None
     pins = load_pins(project, server=shown, launch=launch)
     standing = pins.standing
     if standing is not None and standing.reason is Reason.IDENTITY:

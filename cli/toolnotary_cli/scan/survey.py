@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_cli import exits, places
 from toolnotary_cli.hosts.discovery import files as there
@@ -25,6 +25,8 @@ from toolnotary_verifier.surface import host_name
 
 if TYPE_CHECKING:
     from toolnotary_verifier.project import Project
+
+_MOST_TOLD: Final = 8  # names in one finding
 
 
 class Failed(NamedTuple):
@@ -181,15 +183,15 @@ def _by_host(servers: Iterable[Configured]) -> dict[str, list[Configured]]:
 
 def _tell_twice(servers: Sequence[Configured]) -> None:
     """One launch under several entries of a host: its tools stand there twice."""
-    for one in servers:
-        others = [other for other in servers if other is not one and _is_same(one, other)]
-        if others:
-            told = ", ".join(sorted({called(other) for other in others})[:8])
+    launched: dict[str, list[Configured]] = {}
+    for one in sorted(servers, key=called):
+        if one.launch is not None:
+            launched.setdefault(one.launch.digest, []).append(one)
+    for same in launched.values():
+        for one in same if len(same) > 1 else ():
+            others = dict.fromkeys(called(other) for other in same[: _MOST_TOLD + 1] if other is not one)
+            told = ", ".join(others)
             one.findings.append(Finding("configured-twice", f"the same server is configured as {told} too"))
-
-
-def _is_same(one: Configured, other: Configured) -> bool:
-    return one.launch is not None and other.launch is not None and one.launch == other.launch
 
 
 def _tell_alike(servers: Sequence[Configured]) -> None:
@@ -197,10 +199,11 @@ def _tell_alike(servers: Sequence[Configured]) -> None:
     folded: dict[str, set[str]] = {}
     for one in servers:
         folded.setdefault(host_name(one.entry.name).lower(), set()).add(one.entry.name)
+    first = {fold: sorted(names)[: _MOST_TOLD + 1] for fold, names in folded.items()}
     for one in servers:
-        others = sorted(folded[host_name(one.entry.name).lower()] - {one.entry.name})
+        others = [name for name in first[host_name(one.entry.name).lower()] if name != one.entry.name]
         if others:
-            told = ", ".join(escape(name, limit=80) for name in others[:8])
+            told = ", ".join(escape(name, limit=80) for name in others[:_MOST_TOLD])
             one.findings.append(Finding("server-name", f"hosts may take its name for that of {told}"))
 
 
