@@ -307,8 +307,15 @@ class Guard:
     def _keep(self, surface: Surface, judgement: Judgement) -> None:
         from toolnotary_verifier.guard.keeping import keep
 
-        about = self.server, self._reached.launch, self._secrets.source
-        keep(*about, surface, judgement, log=self.log, limits=self.limits)
+        keep(
+            self.server,
+            self._reached.launch,
+            surface,
+            judgement,
+            refuse_secrets=self._secrets.refuse_in,
+            log=self.log,
+            limits=self.limits,
+        )
 
     def _refuse_other(self, pins: Pins) -> None:
         """Refuse what is not the server that is pinned under the name.

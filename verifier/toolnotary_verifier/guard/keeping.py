@@ -8,7 +8,6 @@ from toolnotary_verifier.places import seen_folder
 from toolnotary_verifier.sightings import Sighting, Sightings
 
 if TYPE_CHECKING:
-    from toolnotary_verifier.capture.source import Source
     from toolnotary_verifier.guard.notes import Notes
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.limits import Limits
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 def keep(
     server: str,
     launch: "Launch",
-    source: "Callable[[], Source]",
     surface: "Surface",
     judgement: "Judgement",
     *,
+    refuse_secrets: "Callable[[Surface], None]",
     log: "Notes",
     limits: "Limits",
 ) -> None:
@@ -31,9 +30,9 @@ def keep(
     Args:
         server: the name that the user gave.
         launch: how the server was started or reached.
-        source: gives the same with its secrets, none of which may be in what is kept.
         surface: what was shown.
         judgement: what was decided about it.
+        refuse_secrets: refuses a surface that repeats a secret of the launch.
         log: where people read what is not kept.
         limits: bounds on what is kept.
 
@@ -41,9 +40,7 @@ def keep(
         Refused: `secret-in-surface`.
         ConfigurationError: `file-not-writable`.
     """
-    from toolnotary_verifier.capture.concealed import Concealed
-
-    Concealed.of(source()).refuse_in(surface)
+    refuse_secrets(surface)
     place = (server, launch.digest, launch.display, "")
     seen = Sighting(*place, judgement.change_set, surface, judgement.inspection)
     if not Sightings(seen_folder(), limits=limits).keep(seen):
