@@ -44,6 +44,20 @@ class Comparison:
             found.differs for _, found in self.reviews
         )
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many differ, by how: definitions, unreadable entries, profiles of one side; no zeros."""
+        names: dict[Change, set[tuple[str, str]]] = {change: set() for change in Change}
+        reviews = [found for _, found in self.reviews]
+        for found in reviews:
+            for finding in found.findings:
+                change = finding.change if finding.path == "" else Change.CHANGED
+                names[change].add((finding.kind, finding.name))
+        told = {change.value: len(found) for change, found in names.items()}
+        told["unreadable"] = sum(len(found.old_faults) + len(found.new_faults) for found in reviews)
+        told["profiles"] = len(self.pairing.only_old) + len(self.pairing.only_new)
+        return {how: count for how, count in told.items() if count}
+
 
 def compare(old: Subject, new: Subject) -> Comparison:
     """Compare two sources.
@@ -147,15 +161,12 @@ def _headline(comparison: Comparison) -> str:
     sides = f"{comparison.old} -> {comparison.new}"
     if not comparison.differs:
         return f"{styled('equal', 'good')}: {sides}: every definition is the same"
-    reviews = [found for _, found in comparison.reviews]
-    names: dict[Change, set[tuple[str, str]]] = {change: set() for change in Change}
-    for found in reviews:
-        for finding in found.findings:
-            change = finding.change if finding.path == "" else Change.CHANGED
-            names[change].add((finding.kind, finding.name))
-    counts = [f"{len(found)} {change}" for change, found in names.items() if found]
-    faults = sum(len(found.old_faults) + len(found.new_faults) for found in reviews)
-    counts += [f"{faults} unreadable"] if faults else []
-    only = len(comparison.pairing.only_old) + len(comparison.pairing.only_new)
-    counts += [f"{counted(only, 'profile')} on one side only"] if only else []
-    return f"{styled('different', 'bad')}: {sides}: {', '.join(counts)}"
+    return f"{styled('different', 'bad')}: {sides}: {told_counts(comparison)}"
+
+
+def told_counts(comparison: Comparison) -> str:
+    """How much differs, in a line."""
+    return ", ".join(
+        f"{counted(count, 'profile')} on one side only" if how == "profiles" else f"{count} {how}"
+        for how, count in comparison.counts.items()
+    )

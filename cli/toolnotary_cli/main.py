@@ -46,6 +46,8 @@ COMMANDS = {
     "publish": "Send a signed manifest to a registry.",
     "verify": "Judge a manifest and its signature.",
     "diff": "Show what changed between two surfaces.",
+    "history": "List a server's versions in a registry, and what changed in each.",
+    "snapshot": "Keep what a server says of itself beside its code, and check it in its tests.",
     "lock": "Pin a server's definitions.",
     "check": "Judge live servers or saved listings against the pins.",
     "approve": "Review a change of a pinned server, and accept it.",
