@@ -41,6 +41,7 @@ from toolnotary_verifier.shells.mcp import guarded  # after the path is set
 
 Json = Any
 _DEADLINE = 50
+_ENDING = 20.0
 
 
 class Host:
@@ -151,6 +152,12 @@ def _told(result: Any) -> Json:
     return [bool(result.isError if failed is None else failed), result.content[0].text]
 
 
+def _begun_since(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Threads that are not only there to be used again."""
+    pools = ("AnyIO", "asyncio_")
+    return {one for one in set(threading.enumerate()) - before if not one.name.startswith(pools)}
+
+
 async def main(plan: Json) -> Json:
     """Do it all; never raises."""
     given: list[Json] = []
@@ -168,7 +175,11 @@ async def main(plan: Json) -> Json:
         raised = f"{type(error).__name__}: {error}"
         traceback.print_exc()
     left = [str(task) for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    left += [one.name for one in set(threading.enumerate()) - before if not one.name.startswith("AnyIO")]
+    for waiting in _begun_since(before):
+        # asyncio's own, which ends a moment after the process that it waits for, and only then.
+        if waiting.name.startswith("asyncio-waitpid"):
+            await asyncio.to_thread(waiting.join, _ENDING)
+    left += [one.name for one in _begun_since(before)]
     return {
         "given": given,
         "notified": host.notified,

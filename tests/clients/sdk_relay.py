@@ -9,6 +9,7 @@ Every line of its standard input is a message; every message that it reads is a 
 import argparse
 import os
 import sys
+import traceback
 from pathlib import Path
 
 import anyio
@@ -51,7 +52,7 @@ async def main(arguments: argparse.Namespace) -> None:
             os._exit(7)  # the other side has ended
 
         tasks.start_soon(read)
-        while line := await anyio.to_thread.run_sync(sys.stdin.buffer.readline):
+        while line := await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
             await writes.send(SessionMessage(_parsed(line)))
         tasks.cancel_scope.cancel()
 
@@ -61,4 +62,9 @@ if __name__ == "__main__":
     parser.add_argument("--direct", action="store_true")
     parser.add_argument("--server")
     parser.add_argument("command", nargs="+")
-    anyio.run(main, parser.parse_args())
+    try:
+        anyio.run(main, parser.parse_args())
+    except Exception:  # noqa: BLE001 - a thread may still read standard input, and must not be waited for
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(8)
