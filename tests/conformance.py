@@ -49,9 +49,13 @@ class Suite:
         self._run(["server", "--url", url, *chosen], folder)
         return _found(folder, "server-")
 
-    def client(self, command: str, folder: Path, scenario: str, variables: Mapping[str, str]) -> Found:
-        """Test a client: the suite appends the URL of its own server to the command."""
-        self._run(["client", "--command", command, "--scenario", scenario], folder, variables)
+    def client(self, command: str, folder: Path, scenario: str | None, variables: Mapping[str, str]) -> Found:
+        """Test a client: the suite appends the URL of its own server to the command.
+
+        One scenario, or all that fit the revision, side by side.
+        """
+        chosen = ["--suite", "all"] if scenario is None else ["--scenario", scenario]
+        self._run(["client", "--command", command, *chosen], folder, variables)
         return _found(folder, "")
 
     def _run(self, words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> None:

@@ -4,7 +4,9 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,3 +83,24 @@ def told(name: str, script: str | Path, plan: Json) -> tuple[Json, str]:
 def relay(major: str, *words: str) -> list[str]:
     """The argv of a host that says what it is told to, line by line, through the SDK's transport."""
     return [python(major), str(_CLIENTS / "sdk_relay.py"), *words]
+
+
+@contextlib.contextmanager
+def forking(name: str, script: str, folder: Path) -> Iterator[str]:
+    """The command that runs a client script on this environment, whose modules are loaded once for all runs.
+
+    What it writes to its standard error is shown where a test fails.
+    """
+    if sys.platform == "win32":
+        pytest.skip("processes are copied by fork")
+    folder.mkdir()
+    path = folder / "socket"
+    argv = [python(name), str(_CLIENTS / script), str(path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            yield f"{python(name)} -S {_CLIENTS / 'forked.py'} {path}"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(DEADLINE)

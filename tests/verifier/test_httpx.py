@@ -128,6 +128,70 @@ def test_a_call_without_a_listing_is_verified_by_a_listing_with_the_headers_of_i
     assert [request.headers["x-tenant"] for request in served.requests] == ["7", "7"]
 
 
+class Scoped:
+    """A server whose tokens let one list and another one call, as after a step-up (RFC 6750: scopes)."""
+
+    CHALLENGE = 'Bearer error="insufficient_scope", scope="call"'
+
+    def __init__(self, library: ModuleType) -> None:
+        self.library = library
+        self.asked: list[tuple[str, str]] = []
+        self.tools = TOOLS
+
+    def answer(self, request: Any) -> Any:
+        """The response to a message."""
+        message = json.loads(request.content)
+        method, token = message["method"], request.headers["authorization"]
+        self.asked.append((token.removeprefix("Bearer "), method))
+        if method != {"Bearer lists": "tools/list", "Bearer calls": "tools/call"}[token]:
+            headers = {"www-authenticate": self.CHALLENGE}
+            return self.library.Response(403, headers=headers, json={"error": "insufficient_scope"})
+        result = {"tools": self.tools} if method == "tools/list" else {"content": []}
+        return self.library.Response(200, json={"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def client(self, token: str, transport: Any, **headers: str) -> Any:
+        """A client with this token behind a transport that others share."""
+        return self.library.AsyncClient(
+            transport=transport, headers={"authorization": f"Bearer {token}", **headers}
+        )
+
+
+async def called(client: Any, url: str, name: str) -> Any:
+    """The response to a call."""
+    params = {"name": name, "arguments": {}}
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    return await client.post(url, json=message, headers=ACCEPT)
+
+
+def test_a_token_that_may_call_and_not_list_calls_what_the_one_before_it_was_shown(
+    library: ModuleType,
+) -> None:
+    scoped = Scoped(library)
+    url = "http://127.0.0.1:1/mcp"
+    pin(url)
+
+    async def scenario() -> None:
+        transport = guarded(library, url, server="acme", inner=library.MockTransport(scoped.answer))
+        lists, calls = scoped.client("lists", transport), scoped.client("calls", transport)
+        for name in ("echo", "unheard"):  # nothing is verified yet: the refusal is the server's own
+            refused = await called(calls, url, name)
+            assert (refused.status_code, refused.headers["www-authenticate"]) == (403, scoped.CHALLENGE)
+        assert await names(lists, url) == ["add", "echo"]
+        assert (await called(calls, url, "echo")).json()["result"] == {"content": []}
+        assert (await called(calls, url, "unheard")).status_code == 403
+        other = scoped.client("calls", transport, **{"x-tenant": "7"})
+        assert (await called(other, url, "echo")).status_code == 403, "that is another host"
+        scoped.tools = [TOOLS[0], *POISONED]
+        assert await names(lists, url) == ["add"]
+        assert (await called(calls, url, "echo")).status_code == 403
+        listed = await calls.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert listed.status_code == 403, "a list is shown to nobody whom the server does not show it to"
+        await transport.aclose()
+
+    run(scenario)
+    assert scoped.asked.count(("calls", "tools/call")) == 1
+
+
 def test_messages_ask_for_no_compression_and_whatever_else_is_sent_goes_by_as_it_is(
     library: ModuleType, served: http_server.Served
 ) -> None:

@@ -13,10 +13,11 @@ from toolnotary_verifier.gate.exchanges import Exchange, Placing, Streams
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
 from toolnotary_verifier.gate.question import Invitation
+from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.server import ServerSide
 from toolnotary_verifier.gate.verification import Verification
-from toolnotary_verifier.gate.view import View
+from toolnotary_verifier.gate.view import Record, View
 from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
 
@@ -179,6 +180,42 @@ class Gate:
             for record in view.records.values():
                 self._verification.doubt(record)
         return Effects()
+
+    def admit(self, exchange: Exchange, others: Sequence["Gate"], now: float) -> Effects:
+        """Let the calls that an exchange holds go on by what gates beside this one have verified.
+
+        For where the server shows its list to one authorization of a host and not to the next, which may call
+        (RFC 6750, `insufficient_scope`). Whatever none of them has a current verified definition for stays
+        held, and so does every list request: what a server shows to one it need not show to another.
+
+        Args:
+            exchange: where the calls came.
+            others: gates of the same host and session, under other authorizations.
+            now: as for `receive`.
+        """
+        turn = Turn(now)
+
+        def verified(view: View, held: Held) -> Record | None:
+            records = (other.current(view, held, now) for other in others)
+            return next((record for record in records if record is not None), None)
+
+        if not self._is_closed:
+            self._verification.waiting.admit(exchange, verified, turn.effects)
+        return turn.effects
+
+    def current(self, view: View, held: Held, now: float) -> Record | None:
+        """The list with the current verified definition that a call needs, as this gate has it; else None.
+
+        Args:
+            view: under which another gate holds the call.
+            held: the call.
+            now: as for `receive`.
+        """
+        own = self._views.like(view)
+        record = None if own is None or self._is_closed else own.records.get(held.kind)
+        if record is None or record.snapshot is None or not self._verification.is_current(record, now):
+            return None
+        return record if held.name in record.snapshot.names else None
 
     def hang_up(self, exchange: Exchange) -> None:
         """Forget what an exchange that has ended asked for."""

@@ -39,8 +39,7 @@ class Views:
         meta = stateless_meta(params)
         if meta is None:
             return self.handshake
-        facts = [meta[META_VERSION], meta.get(META_CAPABILITIES)]
-        key = canonical_bytes(facts, max_depth=self._limits.message_depth, parsed=True)
+        key = self._key(meta)
         view = self._views.get(key)
         kept = {name: value for name, value in meta.items() if name not in _OF_ONE_REQUEST}
         if view is None or kept != view.meta:
@@ -54,6 +53,10 @@ class Views:
         self._views[key] = view
         return view
 
+    def like(self, view: View) -> View | None:
+        """The view under the same revision and capabilities as one of another connection, if there is one."""
+        return self._views.get(_HANDSHAKE if view.meta is None else self._key(view.meta))
+
     def restart(self) -> View:
         """The handshake view as it is before anything was said; what is under way there is verified anew."""
         if not self.handshake.is_busy:
@@ -62,6 +65,10 @@ class Views:
             record.fresh = False
             record.due = record.due or record.attempt is not None
         return self.handshake
+
+    def _key(self, meta: JsonObject) -> bytes:
+        facts = [meta[META_VERSION], meta.get(META_CAPABILITIES)]
+        return canonical_bytes(facts, max_depth=self._limits.message_depth, parsed=True)
 
     def _forget_one(self) -> bool:
         for key, view in self._views.items():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of the host that wait for a verification, bounded in number and bytes, and their outcome."""
 
+from collections.abc import Callable
+
 from toolnotary_verifier.canonical import CanonicalError, Flaw, JsonValue, serialize
 from toolnotary_verifier.gate.commands import Commands
 from toolnotary_verifier.gate.decisions import allowed, refused
@@ -86,6 +88,20 @@ class Waiting:
         if self.placing.is_shared:
             for place in [place for place in self.awaiting if place[0] == exchange]:
                 del self.awaiting[place]
+
+    def admit(
+        self, exchange: Exchange, verified: Callable[[View, Held], Record | None], effects: Effects
+    ) -> None:
+        """Forward what an exchange holds and another gate's list has, which `verified` gives."""
+        for record, held in list(self._held.values()):
+            known = verified(record.view, held) if held.exchange == exchange else None
+            if known is None or known.snapshot is None:
+                continue
+            record.waiting.remove(held)
+            self._drop(held)
+            effects.of(exchange).to_server.append(held.line)
+            if held.name in known.snapshot.traced:
+                effects.decisions.append(allowed(held, known))
 
     def release(self, record: Record, ticket: int, effects: Effects, *, failure: str) -> None:
         """Settle what waited for this listing; what came too late for it goes on waiting."""

@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from toolnotary_verifier.errors import InvalidInput
@@ -40,12 +40,22 @@ from toolnotary_verifier.shells.http.message import (
 # Headers that belong to the one message of the host that they came with.
 _OF_ITS_MESSAGE: Final = frozenset((b"accept", b"content-type", b"last-event-id", METHOD, NAME, VERSION))
 
+_FORBIDDEN: Final = 403
+
 
 class Asking:
     """Requests of ours that are under way, by their ids."""
 
-    def __init__(self, send: Send, *, limits: Limits) -> None:
+    def __init__(self, send: Send, *, kin: Callable[[Lane], Sequence[Lane]], limits: Limits) -> None:
+        """Nothing is under way.
+
+        Args:
+            send: sends a request to the server.
+            kin: gives the lanes of the same host under other authorizations.
+            limits: bounds on bodies and events.
+        """
         self._send = send
+        self._kin = kin
         self._limits = limits
         self._under_way: dict[str, asyncio.Task[None]] = {}
         self._withdrawing: set[asyncio.Task[None]] = set()
@@ -82,6 +92,8 @@ class Asking:
                 await reply.aclose()
             if reply.status >= 400 and lane.gate.awaits(own_id):
                 why = f"was answered by this server with HTTP status {reply.status}"
+                if reply.status == _FORBIDDEN:
+                    lane.admit_held(self._kin(lane))
                 # Who must sign in, or begin a session anew, hears it from the server itself.
                 headers = handed_on(reply.headers, b"content-length", b"content-encoding", b"content-type")
                 lane.fail_held(Response(reply.status, [*headers, (b"content-length", b"0")], b""))

@@ -80,8 +80,8 @@ class Front:
         self._limits = limits
         self._addressed = addressed
         self._is_sole = is_sole
-        self._asking = Asking(send, limits=limits)
         self._lanes = SoleLane(self._begin) if is_sole else Lanes(self._begin)
+        self._asking = Asking(send, kin=self._lanes.kin, limits=limits)
         self._numbers = itertools.count()
         self._broken = ""
 

@@ -147,6 +147,13 @@ class Lane:
         for inbox in self.inboxes.values():
             inbox.news.set()
 
+    def admit_held(self, kin: Sequence["Lane"]) -> None:
+        """Let calls that wait for a verification go on by what these lanes have verified (`Gate.admit`)."""
+        gates = [lane.gate for lane in kin]
+        for exchange in list(self.inboxes):
+            if self.gate.holds(exchange):
+                self.follow(self.gate.admit(exchange, gates, time.monotonic()), also_here=True)
+
     def fail_held(self, response: Response) -> None:
         """Answer whatever waits for a verification as the server answered us, since none will come."""
         for exchange, inbox in list(self.inboxes.items()):

@@ -80,6 +80,12 @@ class Lanes:
         }
         return list(found.values())
 
+    def kin(self, lane: Lane) -> list[Lane]:
+        """The lanes of the same host in the same session, under other authorizations."""
+        keys = {_unauthorized(key) for key, known in self._lanes.items() if known is lane}
+        found = [known for key, known in self._lanes.items() if _unauthorized(key) in keys]
+        return [known for known in found if known is not lane]
+
     def of(self, request: Request) -> Lane:
         """The lane of a request; a new one for a handshake, which may open a session."""
         key = _key(request.headers)
@@ -135,6 +141,10 @@ class SoleLane:
         """No other."""
         return []
 
+    def kin(self, _lane: Lane) -> list[Lane]:
+        """No other."""
+        return []
+
     def of(self, _request: Request) -> Lane:
         """The lane, also for another handshake."""
         return self.lane
@@ -149,6 +159,11 @@ class SoleLane:
 def _key(headers: Sequence[Header]) -> _Key:
     session = header(headers, SESSION)
     return session, _caller(headers, in_session=session is not None)
+
+
+def _unauthorized(key: _Key) -> _Key:
+    session, caller = key
+    return session, tuple(one for one in caller if one[0] != b"authorization")
 
 
 def _caller(headers: Iterable[Header], *, in_session: bool) -> tuple[Header, ...]:
