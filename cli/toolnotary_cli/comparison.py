@@ -12,7 +12,7 @@ from toolnotary_cli.pairing import Pairing, pair
 from toolnotary_cli.subject import ALONE, Subject
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import JsonObject, JsonValue
-from toolnotary_verifier.review import Change, Finding, Review, review
+from toolnotary_verifier.review import Change, Difference, Finding, Group, Review, Risk, grouped, review
 from toolnotary_verifier.surface import Fault
 
 SCHEMA: Final = "https://toolnotary.dev/output/diff/v1"
@@ -27,6 +27,7 @@ class Comparison:
         new: label of the right source.
         reviews: by profile (`ALONE` where there are none), the same finding in several profiles told with the
             first.
+        groups: all findings of all profiles, as a person reads them.
         profiles: by finding, every profile that it was made in.
         pairing: what was compared.
     """
@@ -34,6 +35,7 @@ class Comparison:
     old: str
     new: str
     reviews: tuple[tuple[str, Review], ...]
+    groups: tuple[Group, ...]
     profiles: dict[Finding, list[str]]
     pairing: Pairing
 
@@ -50,13 +52,18 @@ class Comparison:
         names: dict[Change, set[tuple[str, str]]] = {change: set() for change in Change}
         reviews = [found for _, found in self.reviews]
         for found in reviews:
-            for finding in found.findings:
-                change = finding.change if finding.path == "" else Change.CHANGED
-                names[change].add((finding.kind, finding.name))
+            for one in found.differences:
+                change = one.change if one.path == "" else Change.CHANGED
+                names[change].add((one.kind, one.name))
         told = {change.value: len(found) for change, found in names.items()}
         told["unreadable"] = sum(len(found.old_faults) + len(found.new_faults) for found in reviews)
         told["profiles"] = len(self.pairing.only_old) + len(self.pairing.only_new)
         return {how: count for how, count in told.items() if count}
+
+    @property
+    def risk(self) -> Risk:
+        """That of the most dangerous change."""
+        return max((Risk.NONE, *(found.risk for _, found in self.reviews)))
 
 
 def compare(old: Subject, new: Subject) -> Comparison:
@@ -68,45 +75,60 @@ def compare(old: Subject, new: Subject) -> Comparison:
     pairing = pair(old, new)
     profiles: dict[Finding, list[str]] = {}
     reviews: list[tuple[str, Review]] = []
+    seen: set[Difference] = set()
     for two in pairing.pairs:
         found = review(two.old, two.new)
         fresh = tuple(finding for finding in found.findings if finding not in profiles)
         for finding in found.findings:
             profiles.setdefault(finding, []).extend([two.profile] if two.profile != ALONE else [])
-        told = {note for _, earlier in reviews for note in (*earlier.notes, *earlier.renames)}
+        told: set[object] = {one for _, earlier in reviews for one in (*earlier.notes, *earlier.renames)}
         reviews.append(
             (
                 two.profile,
                 replace(
                     found,
-                    findings=fresh,
+                    groups=grouped(fresh),
+                    differences=tuple(one for one in found.differences if one not in seen),
                     notes=tuple(note for note in found.notes if note not in told),
                     renames=tuple(rename for rename in found.renames if rename not in told),
                 ),
             )
         )
+        seen.update(found.differences)
     return Comparison(
-        old=old.label, new=new.label, reviews=tuple(reviews), profiles=profiles, pairing=pairing
+        old=old.label,
+        new=new.label,
+        reviews=tuple(reviews),
+        groups=grouped(profiles),
+        profiles=profiles,
+        pairing=pairing,
     )
 
 
 def document(comparison: Comparison) -> JsonObject:
     """The result for programs (docs/schemas/diff.json)."""
     reviews = [found for _, found in comparison.reviews]
+    ordered = [finding for group in comparison.groups for finding in group.findings]
     return {
         "schema": SCHEMA,
         "equal": not comparison.differs,
         "old": comparison.old,
         "new": comparison.new,
-        "findings": [
-            _finding(finding, comparison.profiles[finding]) for found in reviews for finding in found.findings
-        ],
+        "risk": comparison.risk.value,
+        "groups": [_group(group) for group in comparison.groups],
+        "findings": [_finding(finding, comparison.profiles[finding]) for finding in ordered],
         "faults": [
             *(_fault("old", fault) for found in reviews for fault in found.old_faults),
             *(_fault("new", fault) for found in reviews for fault in found.new_faults),
         ],
         "renames": [
-            {"kind": one.kind.value, "old": one.old, "new": one.new, "exact": one.exact}
+            {
+                "kind": one.kind.value,
+                "old": one.old,
+                "new": one.new,
+                "exact": one.exact,
+                "similarity": one.similarity,
+            }
             for found in reviews
             for one in found.renames
         ],
@@ -119,8 +141,15 @@ def document(comparison: Comparison) -> JsonObject:
     }
 
 
+def _group(group: Group) -> JsonObject:
+    rule = group.rule
+    return {"rule": rule.id, "risk": rule.risk.value, "title": rule.title, "count": group.count}
+
+
 def _finding(finding: Finding, profiles: Sequence[str]) -> JsonObject:
     about: dict[str, JsonValue] = {
+        "rule": finding.rule.id,
+        "risk": finding.risk.value,
         "kind": finding.kind.value,
         "name": finding.name,
         "change": finding.change.value,
@@ -129,6 +158,11 @@ def _finding(finding: Finding, profiles: Sequence[str]) -> JsonObject:
     for side, text in (("old", finding.old), ("new", finding.new)):
         if text is not None:
             about[side] = json.loads(text)
+    if finding.added:
+        about["added"] = [
+            {"start": span.start, "end": span.end, "text": span.text, "inName": span.in_name}
+            for span in finding.added
+        ]
     if profiles:
         about["profiles"] = list(profiles)
     return about
@@ -161,7 +195,7 @@ def _headline(comparison: Comparison) -> str:
     sides = f"{comparison.old} -> {comparison.new}"
     if not comparison.differs:
         return f"{styled('equal', 'good')}: {sides}: every definition is the same"
-    return f"{styled('different', 'bad')}: {sides}: {told_counts(comparison)}"
+    return f"{styled('different', 'bad')}: {sides}: {told_counts(comparison)}, risk {comparison.risk}"
 
 
 def told_counts(comparison: Comparison) -> str:

@@ -7,17 +7,23 @@ Lines that hold text from a server begin with `  | `, so that no text can pass f
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
 
 from toolnotary_cli.output import Look, shown, styled
 from toolnotary_cli.wording import called, name_text
 from toolnotary_verifier.escape import escape
-from toolnotary_verifier.review import Change, Finding, Review
+from toolnotary_verifier.review import Change, Difference, Finding, Review, Risk, by_definition
 from toolnotary_verifier.surface import Fault
 from toolnotary_verifier.words import Origin, Piece, word_changes
 
 _SIGN = {Change.ADDED: "+", Change.REMOVED: "-", Change.CHANGED: "~"}
 _LOOK: Mapping[Change, Look] = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "warn"}
+_RISK_LOOK: Mapping[Risk, Look] = {
+    Risk.NONE: "dim",
+    Risk.LOW: "dim",
+    Risk.MEDIUM: "warn",
+    Risk.HIGH: "bad",
+    Risk.CRITICAL: "bad",
+}
 # Steps of the search for common words in one text: fewer after the definitions that a person still reads
 # closely.
 _STEPS, _CLOSELY, _STEPS_LATER = 10_000, 100, 500
@@ -34,8 +40,11 @@ def review_lines(review: Review) -> Iterator[str]:
     for side, faults in (("old", review.old_faults), ("new", review.new_faults)):
         for fault in faults:
             yield _fault_line(side, fault)
-    for number, (_, group) in enumerate(groupby(review.findings, key=attrgetter("kind", "name"))):
-        yield from _definition(list(group), steps=_STEPS if number < _CLOSELY else _STEPS_LATER)
+    findings = by_definition(review.findings)
+    places = by_definition(review.differences)
+    for number, (key, told) in enumerate(findings.items()):  # the most dangerous first
+        steps = _STEPS if number < _CLOSELY else _STEPS_LATER
+        yield from _definition(places.get(key, []), told, steps=steps)
     for rename in review.renames:
         how = "only the name differs" if rename.exact else "they share a description or a schema"
         yield f"probably renamed: {name_text(rename.old)} -> {name_text(rename.new)} ({how})"
@@ -49,18 +58,22 @@ def _fault_line(side: str, fault: Fault) -> str:
     return f"{sign} {where}: {fault.code} on the {side} side: {shown(fault.message, limit=400)}"
 
 
-def _definition(findings: Sequence[Finding], *, steps: int) -> Iterator[str]:
-    first = findings[0]
+def _definition(
+    differences: Sequence[Difference], findings: Sequence[Finding], *, steps: int
+) -> Iterator[str]:
+    first = differences[0] if differences else findings[0]
     whole = first.change if first.path == "" else Change.CHANGED
-    look = _LOOK[whole]
-    yield styled(f"{_SIGN[whole]} {called(first.kind, first.name)} {whole}", look)
-    for finding in findings:
+    yield styled(f"{_SIGN[whole]} {called(first.kind, first.name)} {whole}", _LOOK[whole])
+    for one in findings:
+        place = f" at {shown(one.path)}" if one.path else ""
+        yield styled(f"  {one.risk} {one.rule.id}{place}: {one.rule.title}", _RISK_LOOK[one.risk])
+    for finding in differences:
         if finding.path:
             yield f"  {_SIGN[finding.change]} {shown(finding.path)} {finding.change}"
         yield from _content(finding, steps)
 
 
-def _content(finding: Finding, steps: int) -> Iterator[str]:
+def _content(finding: Difference, steps: int) -> Iterator[str]:
     old, new = _value(finding.old), _value(finding.new)
     if isinstance(old, str) and isinstance(new, str):
         yield from _gutter(_pieces(word_changes(old, new, steps=steps)))

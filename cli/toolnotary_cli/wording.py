@@ -9,6 +9,7 @@ from toolnotary_verifier.escape import escape
 if TYPE_CHECKING:
     from toolnotary_verifier.definition import Kind
     from toolnotary_verifier.overrides import Override
+    from toolnotary_verifier.review import Whole
     from toolnotary_verifier.verdict import Aspect
 
 # Names of one list that are shown before the rest is counted, and characters of one name.
@@ -23,7 +24,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def called(kind: "Kind | Aspect", name: str) -> str:
+def called(kind: "Kind | Aspect | Whole", name: str) -> str:
     """`tool NAME`, escaped and bounded; `instructions` alone, of which a server has one."""
     return kind.value if name == kind.value else f"{kind.value} {name_text(name)}"
 

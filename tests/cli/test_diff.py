@@ -70,6 +70,8 @@ def test_a_difference_ends_with_one_and_is_told_with_both_values(tmp_path: Path,
     changed, added = sorted(document["findings"], key=lambda finding: str(finding["name"]), reverse=True)
     assert code == 1
     assert changed == {
+        "rule": "extension-changed",
+        "risk": "medium",
         "kind": "tool",
         "name": "read",
         "change": "changed",

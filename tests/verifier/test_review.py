@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toolnotary_verifier.canonical import canonical_bytes, parse
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.limits import Limits
-from toolnotary_verifier.review import Change, Finding, Review, review
+from toolnotary_verifier.review import Change, Difference, Review, review
 from toolnotary_verifier.surface import Surface, assemble
 
 ODD_KEYS = ["__hidden", "__", "a.b", "a'b", 'a"b', "a[0]", "a/b", "a~1b", "", "0", "name", "\u200b", "é"]
@@ -48,10 +48,10 @@ def of(value: Any) -> Review:
     return review(surface(tool(x=value[0])), surface(tool(x=value[1])))
 
 
-def applied(old: Any, findings: tuple[Finding, ...]) -> Any:
+def applied(old: Any, findings: tuple[Difference, ...]) -> Any:
     """`old` with every finding carried out, those of one list together (their places are in the new list)."""
     value = json.loads(json.dumps(old))
-    by_parent: dict[tuple[str, ...], list[Finding]] = {}
+    by_parent: dict[tuple[str, ...], list[Difference]] = {}
     for finding in findings:
         steps = tuple(step.replace("~1", "/").replace("~0", "~") for step in finding.path.split("/")[1:])
         by_parent.setdefault(steps[:-1], []).append(finding)
@@ -63,8 +63,8 @@ def applied(old: Any, findings: tuple[Finding, ...]) -> Any:
     return value
 
 
-def _apply(parent: Any, findings: list[Finding]) -> None:
-    def place(finding: Finding) -> Any:
+def _apply(parent: Any, findings: list[Difference]) -> None:
+    def place(finding: Difference) -> Any:
         step = finding.path.rsplit("/", 1)[1].replace("~1", "/").replace("~0", "~")
         return int(step) if isinstance(parent, list) else step
 
@@ -93,7 +93,7 @@ def test_a_review_is_empty_if_and_only_if_the_digests_are_equal(old: Any, new: A
     equal = before.definitions[Kind.TOOL, "read"].digest == after.definitions[Kind.TOOL, "read"].digest
     found = review(before, after)
     assert found.differs is not equal
-    assert all(finding.path.startswith("/x") for finding in found.findings), (
+    assert all(finding.path.startswith("/x") for finding in found.differences), (
         "the library saw what the digests saw"
     )
 
@@ -108,14 +108,14 @@ def test_list_edits_and_moves_are_told_so_that_they_lead_to_the_new_list(old: li
         else:
             new.insert(data.draw(st.integers(0, len(new))), data.draw(LEAVES))
     found = of((old, new))
-    assert canonical_bytes(applied(tool(x=old), found.findings)) == canonical_bytes(tool(x=new))
+    assert canonical_bytes(applied(tool(x=old), found.differences)) == canonical_bytes(tool(x=new))
 
 
 @settings(max_examples=scaled(300, 5000))
 @given(VALUES, VALUES)
 def test_carrying_out_every_finding_gives_the_new_definition(old: Any, new: Any) -> None:
     found = of((old, new))
-    assert canonical_bytes(applied(tool(x=old), found.findings)) == canonical_bytes(tool(x=new))
+    assert canonical_bytes(applied(tool(x=old), found.differences)) == canonical_bytes(tool(x=new))
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_two_spellings_of_one_value_are_no_difference(old: Any, new: Any) -> Non
 
 def test_the_place_is_a_json_pointer() -> None:
     key = "a/b~'\"[0].c"
-    (finding,) = of(({key: [1, {"__x": 1}]}, {key: [1, {"__x": 2}]})).findings
-    assert finding == Finding(Kind.TOOL, "read", Change.CHANGED, "/x/a~1b~0'\"[0].c/1/__x", "1", "2")
+    (finding,) = of(({key: [1, {"__x": 1}]}, {key: [1, {"__x": 2}]})).differences
+    assert finding == Difference(Kind.TOOL, "read", Change.CHANGED, "/x/a~1b~0'\"[0].c/1/__x", "1", "2")
 
 
 @pytest.mark.parametrize(
@@ -160,17 +160,17 @@ def test_the_place_is_a_json_pointer() -> None:
     ],
 )
 def test_a_list_is_told_in_the_shorter_of_two_ways(old: Any, new: Any, told: list[Any]) -> None:
-    assert [(finding.path, finding.old, finding.new) for finding in of((old, new)).findings] == told
+    assert [(finding.path, finding.old, finding.new) for finding in of((old, new)).differences] == told
 
 
 def test_a_change_that_the_library_loses_when_it_aligns_lists_is_told() -> None:
     old, new = ["n", "n", "t", "n"], ["n", "f", "n", "f", "t"]
-    assert canonical_bytes(applied(tool(x=old), of((old, new)).findings)) == canonical_bytes(tool(x=new))
+    assert canonical_bytes(applied(tool(x=old), of((old, new)).differences)) == canonical_bytes(tool(x=new))
 
 
 def test_added_and_removed_tools_are_told_whole() -> None:
     found = review(surface(tool("a"), tool("b")), surface(tool("b"), tool("c")))
-    assert [(f.name, f.change, f.path) for f in found.findings] == [
+    assert [(f.name, f.change, f.path) for f in found.differences] == [
         ("a", Change.REMOVED, ""),
         ("c", Change.ADDED, ""),
     ]
@@ -179,7 +179,7 @@ def test_added_and_removed_tools_are_told_whole() -> None:
 def test_a_changed_instructions_text_is_one_finding() -> None:
     old = assemble({}, instructions="read", inspected=[Kind.INSTRUCTIONS])
     new = assemble({}, instructions="send", inspected=[Kind.INSTRUCTIONS])
-    (finding,) = review(old, new).findings
+    (finding,) = review(old, new).differences
     assert (finding.kind, finding.path, finding.old, finding.new) == (
         Kind.INSTRUCTIONS,
         "",
@@ -197,13 +197,13 @@ def test_a_definition_that_cannot_be_read_is_a_difference_even_when_both_sides_h
     found = review(bad, bad)
     assert found.differs
     assert [fault.name for fault in (*found.old_faults, *found.new_faults)] == ["b", "b"]
-    assert found.findings == ()
+    assert found.differences == ()
 
 
 def test_a_name_that_became_ambiguous_is_told_as_that_and_not_as_removed() -> None:
     found = review(surface(tool("a")), surface(tool("a"), tool("a", title="A")))
     assert [fault.code for fault in found.new_faults] == ["ambiguous-name"]
-    assert found.findings == ()
+    assert found.differences == ()
 
 
 def test_a_tool_that_only_changed_its_name_is_told_as_renamed() -> None:
@@ -245,9 +245,9 @@ def test_server_info_and_capabilities_are_noted_and_no_difference() -> None:
 def test_a_thousand_changed_tools_and_a_huge_array_are_reviewed_place_by_place() -> None:
     old = surface(*(tool(f"t{i}", description=f"Reads {i}.") for i in range(1000)))
     new = surface(*(tool(f"t{i}", description=f"Sends {i}.") for i in range(1000)))
-    assert [f.path for f in review(old, new).findings] == ["/description"] * 1000
+    assert [f.path for f in review(old, new).differences] == ["/description"] * 1000
     numbers = list(range(3000))
-    paths = [f.path for f in of((numbers, [*numbers, 1])).findings]
+    paths = [f.path for f in of((numbers, [*numbers, 1])).differences]
     assert paths == ["/x/3000"]
 
 
@@ -255,19 +255,19 @@ def test_a_change_too_large_to_take_apart_is_told_by_whole_members() -> None:
     many = Limits(definition_bytes=8 << 20)
     old = assemble({Kind.TOOL: [tool(x=[0] * 150_000, y=1, z=1)]}, limits=many)
     new = assemble({Kind.TOOL: [tool(x=[1] * 150_000, y=1, z=2)]}, limits=many)
-    assert [finding.path for finding in review(old, new).findings] == ["/x", "/z"]
+    assert [finding.path for finding in review(old, new).differences] == ["/x", "/z"]
 
 
 def test_a_description_of_five_megabytes_is_reviewed() -> None:
     many = Limits(definition_bytes=8 << 20)
     old = assemble({Kind.TOOL: [tool(description="a" * (5 << 20))]}, limits=many)
     new = assemble({Kind.TOOL: [tool(description="a" * (5 << 20) + "b")]}, limits=many)
-    (finding,) = review(old, new).findings
+    (finding,) = review(old, new).differences
     assert finding.path == "/description"
 
 
 def test_numbers_beyond_doubles_are_shown_exactly() -> None:
-    (finding,) = of((9223372036854775807, 9223372036854775806)).findings
+    (finding,) = of((9223372036854775807, 9223372036854775806)).differences
     assert (finding.old, finding.new) == ("9223372036854775807", "9223372036854775806")
 
 
@@ -280,7 +280,7 @@ def test_values_read_from_bytes_are_reviewed_like_any_other() -> None:
         Surface(definitions={old.key: old}, inspected=frozenset(Kind)),
         Surface(definitions={new.key: new}, inspected=frozenset(Kind)),
     )
-    assert [finding.path for finding in found.findings] == ["/x/1"]
+    assert [finding.path for finding in found.differences] == ["/x/1"]
 
 
 READ = """

@@ -18,7 +18,7 @@ from toolnotary_cli.wording import called, counted, name_text
 from toolnotary_verifier.canonical import plain
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import is_invisible
-from toolnotary_verifier.review import Finding
+from toolnotary_verifier.review import Difference
 from toolnotary_verifier.surface import Fault
 from toolnotary_verifier.verdict import Aspect, Reason, Verdict
 from toolnotary_verifier.words import Origin
@@ -111,8 +111,8 @@ def _counts(verdicts: Sequence[Verdict]) -> Markup:
 
 
 def _cards(changes: Changes) -> Iterator[Card]:
-    findings: dict[Key, list[Finding]] = {}
-    for finding in () if changes.review is None else changes.review.findings:
+    findings: dict[Key, list[Difference]] = {}
+    for finding in () if changes.review is None else changes.review.differences:
         findings.setdefault((finding.kind, finding.name), []).append(finding)
     lost = {(verdict.kind, verdict.name) for verdict in changes.lost}
     ranked = sorted(changes.verdicts, key=lambda v: _rank(v, findings.get((v.kind, v.name), ())))
@@ -124,7 +124,7 @@ def _cards(changes: Changes) -> Iterator[Card]:
         )
 
 
-def _rank(verdict: Verdict, findings: Sequence[Finding]) -> tuple[bool, bool, int, str, str]:
+def _rank(verdict: Verdict, findings: Sequence[Difference]) -> tuple[bool, bool, int, str, str]:
     return (
         verdict.passes,
         not any(_hides(finding) for finding in findings),
@@ -134,7 +134,7 @@ def _rank(verdict: Verdict, findings: Sequence[Finding]) -> tuple[bool, bool, in
     )
 
 
-def _hides(finding: Finding) -> bool:
+def _hides(finding: Difference) -> bool:
     """Whether more that cannot be seen stands in what came than in what went."""
     came, went = finding.new or "", finding.old or ""
     controls = came.count("\\u00") > went.count("\\u00")  # as canonical JSON writes control characters
@@ -157,7 +157,7 @@ def _head(verdict: Verdict) -> Markup:
 
 
 def _pieces(
-    verdict: Verdict, findings: Sequence[Finding], changes: Changes, *, is_lost: bool, steps: int
+    verdict: Verdict, findings: Sequence[Difference], changes: Changes, *, is_lost: bool, steps: int
 ) -> Iterator[Markup]:
     if is_lost:
         yield element("p", "The pinned text is not at hand: what changed is unknown.", class_="note")
@@ -195,12 +195,12 @@ def _grouped(pieces: Iterable[Markup]) -> Iterator[Markup]:
         yield joined(held)
 
 
-def _finding(finding: Finding, steps: int) -> Iterator[Markup]:
+def _finding(finding: Difference, steps: int) -> Iterator[Markup]:
     place = element("h3", element("code", shown(finding.path, limit=1000)), f" {finding.change.value}")
     yield from _headed(place if finding.path else None, _sides(finding, steps))
 
 
-def _sides(finding: Finding, steps: int) -> Iterator[Markup]:
+def _sides(finding: Difference, steps: int) -> Iterator[Markup]:
     old, new = _value(finding.old), _value(finding.new)
     if isinstance(old, str) and isinstance(new, str):
         yield from difference(old, new, steps=steps)

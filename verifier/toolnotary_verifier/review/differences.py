@@ -7,14 +7,13 @@ that `[true]` and `[1]` differ and `1` and `1.0` do not; and it is told to look 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolnotary_verifier.alignment import Origin, Run, align
 from toolnotary_verifier.canonical import JsonObject, JsonValue, canonical_bytes
-from toolnotary_verifier.definition import Definition, Kind
+from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.review.finding import Change, Difference
 
 if TYPE_CHECKING:
     from deepdiff import DeepDiff
@@ -26,37 +25,7 @@ _EFFORT = 800_000
 _STEPS = 2_000
 
 
-class Change(StrEnum):
-    """What happened at one place."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    CHANGED = "changed"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One place that differs.
-
-    Attributes:
-        kind: what the definition defines.
-        name: its name as received (escape before showing).
-        change: what happened at `path`.
-        path: where in the new definition (in the old one, where something was removed), as a JSON pointer
-            (RFC 6901); empty for the definition as a whole.
-        old: canonical JSON text of what stood there, None where nothing did.
-        new: canonical JSON text of what stands there now, None where nothing does.
-    """
-
-    kind: Kind
-    name: str
-    change: Change
-    path: str
-    old: str | None
-    new: str | None
-
-
-def compare_all(pairs: Iterable[tuple[Definition | None, Definition | None]]) -> Iterator[Finding]:
+def compare_all(pairs: Iterable[tuple[Definition | None, Definition | None]]) -> Iterator[Difference]:
     """What differs in each pair of definitions of one name; nothing if and only if their digests are equal.
 
     The pairs share one bound on the work: a change that is larger is told by whole members.
@@ -72,18 +41,18 @@ def compare_all(pairs: Iterable[tuple[Definition | None, Definition | None]]) ->
                 effort -= cost
                 yield from found
         elif new is not None:
-            yield Finding(new.kind, new.name, Change.ADDED, "", None, _text(new))
+            yield Difference(new.kind, new.name, Change.ADDED, "", None, _text(new))
         elif old is not None:
-            yield Finding(old.kind, old.name, Change.REMOVED, "", _text(old), None)
+            yield Difference(old.kind, old.name, Change.REMOVED, "", _text(old), None)
 
 
 def _text(definition: Definition) -> str:
     return definition.canonical.decode("utf-8")
 
 
-def _changes(old: Definition, new: Definition, effort: int) -> tuple[list[Finding], int]:
-    """The findings about two definitions whose digests differ, and the effort that they took."""
-    found: list[Finding] = []
+def _changes(old: Definition, new: Definition, effort: int) -> tuple[list[Difference], int]:
+    """What differs between two definitions whose digests differ, and the effort that they took."""
+    found: list[Difference] = []
     cost = 0
     if isinstance(old.value, dict) and isinstance(new.value, dict):  # instructions are one text
         members = changed_members(old.value, new.value)
@@ -92,16 +61,15 @@ def _changes(old: Definition, new: Definition, effort: int) -> tuple[list[Findin
         )
         cost = _cost(before) + _cost(after)
         if cost <= effort:
-            found = [_finding(old, *place) for place in _places(before, after)]
+            found = [_difference(old, *place) for place in _places(before, after)]
         else:
-            found, cost = [_finding(old, _pointer([key]), *texts) for key, texts in members.items()], 0
+            found, cost = [_difference(old, _pointer([key]), *texts) for key, texts in members.items()], 0
     # Digests decide: what differs is never told as equal, whatever a library made of it.
-    return found or [_finding(old, "", _text(old), _text(new))], cost
+    return found or [_difference(old, "", _text(old), _text(new))], cost
 
 
-def _finding(definition: Definition, path: str, old: str | None, new: str | None) -> Finding:
-    change = Change.ADDED if old is None else Change.REMOVED if new is None else Change.CHANGED
-    return Finding(definition.kind, definition.name, change, path, old, new)
+def _difference(definition: Definition, path: str, old: str | None, new: str | None) -> Difference:
+    return Difference(definition.kind, definition.name, Change.of(old, new), path, old, new)
 
 
 Path = tuple[str | int, ...]

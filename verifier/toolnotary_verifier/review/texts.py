@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a text changed, whatever it says."""
+
+import re
+from collections import Counter
+from typing import Final
+
+from toolnotary_verifier.canonical import JsonValue
+from toolnotary_verifier.review.pointer import ABSENT
+from toolnotary_verifier.review.risk import Rule
+from toolnotary_verifier.review.rules import text
+from toolnotary_verifier.words import Origin, word_changes
+
+# As E1 of `equiv/1` and for the same reason: other blanks than these carry meaning, or hide it.
+_BLANK: Final = re.compile(r"[ \t\r\n]+")
+_MARKS: Final = re.compile(r"[ \t\r\n,;|/]+")
+_STEPS: Final = 500
+
+
+def text_rule(old: JsonValue, new: JsonValue) -> Rule:
+    """The rule that the change of a description falls under."""
+    if new is ABSENT:
+        return text.SHORTENED
+    if old is ABSENT or not isinstance(old, str) or not isinstance(new, str):
+        return text.ADDED if old is ABSENT else text.REWORDED
+    if _BLANK.sub(" ", old).strip() == _BLANK.sub(" ", new).strip():
+        return text.WHITESPACE
+    if Counter(filter(None, _MARKS.split(old))) == Counter(filter(None, _MARKS.split(new))):
+        return text.REORDERED
+    came = [p for p in word_changes(old, new, steps=_STEPS) if p.origin is Origin.NEW and p.text.strip()]
+    return text.REWORDED if came else text.SHORTENED
+
+
+def title_rule(old: JsonValue, new: JsonValue) -> Rule:
+    """The rule that the change of a title falls under."""
+    rule = text_rule(old, new)
+    return rule if rule is text.WHITESPACE else text.TITLE
