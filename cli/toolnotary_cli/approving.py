@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from toolnotary_cli import exits
 from toolnotary_cli.asking import Asker
 from toolnotary_cli.auditing import Audit, act
+from toolnotary_cli.caused import document as cause_document
 from toolnotary_cli.changes import Changes, Question, changes_of
 from toolnotary_cli.looking import (
     Seen,
@@ -84,6 +85,7 @@ class Approving:
         self._check = check_command(server)
         self._audit = Audit(project.policy.audit, output.note)
         self._grounds = Grounds.of(project, server)
+        self._asked: Question | None = None
 
     def live(self, given: Source | None, *, start: bool, registry: str | None, offline: bool) -> int:
         """Accept what the server shows now, after a yes; returns the exit code.
@@ -239,7 +241,7 @@ class Approving:
 
     def _question(self, judgement: Judgement, move: Move, launch: Launch, changes: Changes) -> Question:
         known = self._project.state.history
-        return Question(
+        self._asked = Question(
             server=self._server,
             launch=launch.display,
             lockfile=self._project.lockfile_path,
@@ -248,6 +250,7 @@ class Approving:
             notes=move.notes,
             warnings=taken_back(known, move.entry, judgement.change_set),
         )
+        return self._asked
 
     def _agreed(self, question: Question, move: Move, *, shown_by: str) -> bool:
         """Whether the person said yes; a no is remembered.
@@ -291,5 +294,6 @@ class Approving:
             "server": self._server,
             "changeSet": change_set,
             "accepted": accepted,
+            "causes": None if self._asked is None else cause_document(self._asked.changes.causes),
             "lockfile": str(self._project.lockfile_path),
         }

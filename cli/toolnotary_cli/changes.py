@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.canonical import Digest
     from toolnotary_verifier.pins import Pins
     from toolnotary_verifier.review import Review
+    from toolnotary_verifier.review.cause import Causes
     from toolnotary_verifier.sightings import Sighting
 
 Key = tuple[Kind, str]
@@ -29,6 +30,7 @@ class Changes(NamedTuple):
         new: the definitions that the verdicts are about, as they are now.
         review: what changed in them; None where the extra `review` is not installed.
         lost: verdicts about definitions whose pinned text is not at hand.
+        causes: what the difference comes from, as far as the two sides show it.
     """
 
     surface: Surface
@@ -36,6 +38,7 @@ class Changes(NamedTuple):
     new: dict[Key, Definition]
     review: "Review | None"
     lost: tuple[Verdict, ...]
+    causes: "Causes"
 
 
 class Question(NamedTuple):
@@ -85,6 +88,8 @@ def changes_of(surface: Surface, judgement: Judgement, pins: "Pins") -> Changes:
         judgement: what was decided about it.
         pins: what it was judged by.
     """
+    from toolnotary_cli.caused import of_pins
+
     new = {
         (verdict.kind, verdict.name): surface.definitions[verdict.kind, verdict.name]
         for verdict in judgement.changes
@@ -92,7 +97,8 @@ def changes_of(surface: Surface, judgement: Judgement, pins: "Pins") -> Changes:
     }
     old = {key: text for key, text in _pinned(judgement, pins) if key in new}
     lost = [v for v in judgement.changes if v.pinned and v.live and (v.kind, v.name) not in old]
-    return Changes(surface, judgement.changes, new, _review(surface, old, new), tuple(lost))
+    causes = of_pins(surface, pins, is_other_version=judgement.offered is not None)
+    return Changes(surface, judgement.changes, new, _review(surface, old, new), tuple(lost), causes)
 
 
 def _review(surface: Surface, old: dict[Key, Definition], new: dict[Key, Definition]) -> "Review | None":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from toolnotary_cli import caused
 from toolnotary_cli.drawing import review_lines
 from toolnotary_cli.output import styled
 from toolnotary_cli.pairing import Pairing, pair
@@ -13,6 +14,7 @@ from toolnotary_cli.subject import ALONE, Subject
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.review import Change, Difference, Finding, Group, Review, Risk, grouped, review
+from toolnotary_verifier.review.cause import Causes, Known, causes_of
 from toolnotary_verifier.surface import Fault
 
 SCHEMA: Final = "https://toolnotary.dev/output/diff/v1"
@@ -30,6 +32,7 @@ class Comparison:
         groups: all findings of all profiles, as a person reads them.
         profiles: by finding, every profile that it was made in.
         pairing: what was compared.
+        causes: by profile, what the difference comes from as far as the two surfaces show it.
     """
 
     old: str
@@ -38,6 +41,7 @@ class Comparison:
     groups: tuple[Group, ...]
     profiles: dict[Finding, list[str]]
     pairing: Pairing
+    causes: tuple[tuple[str, Causes], ...]
 
     @property
     def differs(self) -> bool:
@@ -73,6 +77,7 @@ def compare(old: Subject, new: Subject) -> Comparison:
         ConfigurationError: `missing-extra`, if something changed and deepdiff is not installed.
     """
     pairing = pair(old, new)
+    known = Known(is_other_version=bool(old.version and new.version and old.version != new.version))
     profiles: dict[Finding, list[str]] = {}
     reviews: list[tuple[str, Review]] = []
     seen: set[Difference] = set()
@@ -102,6 +107,7 @@ def compare(old: Subject, new: Subject) -> Comparison:
         groups=grouped(profiles),
         profiles=profiles,
         pairing=pairing,
+        causes=tuple((two.profile, causes_of(two.old, two.new, known=known)) for two in pairing.pairs),
     )
 
 
@@ -137,6 +143,11 @@ def document(comparison: Comparison) -> JsonObject:
             "onlyOld": list(comparison.pairing.only_old),
             "onlyNew": list(comparison.pairing.only_new),
         },
+        "causes": [
+            {"profile": profile or None, **found}
+            for profile, causes in comparison.causes
+            if (found := caused.document(causes)) is not None
+        ],
         "notes": [note for found in reviews for note in found.notes],
     }
 
@@ -181,6 +192,9 @@ def _fault(side: str, fault: Fault) -> JsonObject:
 def lines(comparison: Comparison) -> Iterator[str]:
     """The result for people: the verdict first."""
     yield _headline(comparison)
+    for profile, causes in comparison.causes:
+        named = f" (profile {profile})" if profile != ALONE else ""
+        yield from (f"{line}{named}" for line in caused.lines(causes))
     for profile, found in comparison.reviews:
         drawn = list(review_lines(found))
         if drawn and profile != ALONE:

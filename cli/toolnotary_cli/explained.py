@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolnotary_cli import compared
+from toolnotary_cli import caused, compared
 from toolnotary_cli.explanation import Definitions, Explanation, Pinned
 from toolnotary_cli.wording import called, override_document, override_line
 from toolnotary_verifier.canonical import JsonObject, JsonValue
@@ -88,6 +88,7 @@ def _entry(entry: Pinned, decide: str) -> JsonObject:
             }
             for one in entry.definitions
         ],
+        "causes": None if entry.causes is None else caused.document(entry.causes),
         "overrides": [{**override_document(one)} for one in entry.overrides],
         "commands": {"difference": entry.difference, "decide": decide if entry.is_approvable else None}
         if entry.objected
@@ -162,6 +163,8 @@ def _last_look(entry: Pinned) -> Iterator[str]:
         yield from _objections(entry.look, None)
     elif entry.is_declined:
         yield "    the user declined exactly what it showed"
+    if entry.causes is not None:
+        yield from (f"    {line}" for line in caused.lines(entry.causes))
 
 
 def _told(look: Look) -> str:

@@ -9,10 +9,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolnotary_cli import places
 from toolnotary_cli.looking import entry_launch, entry_source, launch_needed
-from toolnotary_cli.sides import Comparer, Sides
+from toolnotary_cli.sides import Comparer, Sides, kept_of
 from toolnotary_cli.source import Command
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.canonical import Digest
@@ -28,6 +29,9 @@ from toolnotary_verifier.pins import Key, Pins
 from toolnotary_verifier.project import Project
 from toolnotary_verifier.shellwords import command, is_typeable
 from toolnotary_verifier.verdict import Outcome, may_be_approved
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.review.cause import Causes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,7 @@ class Pinned:
         is_declined: whether the user said no to what it saw.
         overrides: what passes by break-glass.
         difference: the command that shows what the server shows instead of what is pinned.
+        causes: what made that look differ, as far as what was shown then was kept; None where it was not.
     """
 
     launch: str
@@ -77,6 +82,7 @@ class Pinned:
     is_declined: bool
     overrides: tuple[Override, ...]
     difference: str
+    causes: "Causes | None" = None
 
     @property
     def objected(self) -> bool:
@@ -192,7 +198,16 @@ def _pinned(project: Project, entry: Entry, name: str | None, options: Sequence[
         is_declined=look is not None and project.state.declined(entry.server, look.change_set),
         overrides=pins.overrides,
         difference=_difference(project, entry, options),
+        causes=_causes(project, entry, pins, look) if look is not None and objections else None,
     )
+
+
+def _causes(project: Project, entry: Entry, pins: Pins, look: Look) -> "Causes | None":
+    """From what a guarded connection kept, where that is what the last look was at."""
+    from toolnotary_cli.caused import of_pins
+
+    kept = kept_of(project, entry)
+    return of_pins(kept.surface, pins) if kept is not None and kept.change_set == look.change_set else None
 
 
 def _about(entry: Entry) -> str:

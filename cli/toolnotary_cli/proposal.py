@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown, styled
 from toolnotary_cli.verdicts import verdict_line
@@ -54,6 +55,7 @@ def question_lines(question: Question) -> Iterator[str]:
     yield from question.signed
     changes = list(change_lines(question.changes))
     yield from changes or ["no definition changes"]
+    yield from cause_lines(question.changes.causes)
     yield from question.notes
     yield from (styled(line, "warn") for line in question.warnings)
     yield f"change set {question.change_set}"

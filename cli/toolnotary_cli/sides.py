@@ -82,7 +82,7 @@ class Comparer:
         if digest is None and objection is None and self._was_seen and len(pinned) == 1:
             digest, live = pinned[0]
         elif digest is not None:
-            kept = self._kept()
+            kept = kept_of(self._project, self._entry)
             found = None if kept is None else kept.surface.definitions.get(key)
             if kept is not None and found is not None and found.digest == digest:
                 live, seen = found, kept.at
@@ -104,13 +104,6 @@ class Comparer:
         except ToolnotaryError:  # it is told as not at hand; `check` says what is wrong with the file
             return None
 
-    def _kept(self) -> Sighting | None:
-        server, launch = self._entry.place
-        try:
-            return Sightings(seen_folder(), limits=self._project.policy.limits).last(server, launch)
-        except ToolnotaryError:
-            return None
-
     def _accepted(self, key: Key, pinned: Iterable[tuple[Digest, Definition | None]]) -> Accepted:
         entry = self._entry
         if isinstance(entry, SignedEntry):
@@ -121,6 +114,14 @@ class Comparer:
         rows = [[key[0].value, key[1], digest] for digest, _ in pinned]
         at = _last(self._project, entry, "accepted", lambda event: any(row in event["pins"] for row in rows))
         return Accepted(at, None)
+
+
+def kept_of(project: Project, entry: Entry) -> Sighting | None:
+    """What a guarded connection kept last of the server under this launch; None where nothing is readable."""
+    try:
+        return Sightings(seen_folder(), limits=project.policy.limits).last(entry.server, entry.place[1])
+    except ToolnotaryError:
+        return None
 
 
 def _last(project: Project, entry: Entry, name: str, fits: Callable[[dict[str, Any]], bool]) -> str:

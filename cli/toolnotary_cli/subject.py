@@ -31,12 +31,14 @@ class Subject(NamedTuple):
             has several definitions for one name, the surface holds one of them.
         variants: by profile of a manifest, every name with all of its definitions.
         part: the profile that was named; empty where none was.
+        version: that of a named manifest; empty where the source knows of none.
     """
 
     label: str
     surfaces: Mapping[str, Surface]
     variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = MappingProxyType({})
     part: str = ""
+    version: str = ""
 
     @property
     def is_single(self) -> bool:
@@ -79,6 +81,8 @@ class Subject(NamedTuple):
 
 def of_contents(label: str, contents: "Contents") -> Subject:
     """The surfaces of a manifest, one a profile."""
+    from toolnotary_verifier.manifest import Manifest
+
     variants = {name: contents.profile(name) for name in sorted(contents.profiles)}
     surfaces = {}
     for name, held in variants.items():
@@ -90,4 +94,5 @@ def of_contents(label: str, contents: "Contents") -> Subject:
             server_info=about.server_info,
             capabilities=about.capabilities,
         )
-    return Subject(label=label, surfaces=surfaces, variants=variants)
+    version = contents.version if isinstance(contents, Manifest) else ""
+    return Subject(label=label, surfaces=surfaces, variants=variants, version=version)

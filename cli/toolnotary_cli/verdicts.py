@@ -2,7 +2,7 @@
 """Judgements, drawn for people and for programs (docs/reference/verdicts.md)."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_cli import exits
 from toolnotary_cli.output import Look, shown, styled
@@ -11,6 +11,10 @@ from toolnotary_verifier.errors import InvalidInput, ToolnotaryError
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.canonical import JsonObject
+    from toolnotary_verifier.review.cause import Causes
 
 _LOOKS: Final[dict[Outcome, Look]] = {
     Outcome.VERIFIED: "good",
@@ -34,12 +38,14 @@ class Row(NamedTuple):
         launch: how it is started or reached, escaped and masked; empty where nobody said.
         judgement: what was decided; None where it was not inspected.
         error: why it was not inspected.
+        causes: what a difference comes from, as far as it shows; None where nothing differs.
     """
 
     server: str
     launch: str
     judgement: Judgement | None = None
     error: ToolnotaryError | None = None
+    causes: "Causes | None" = None
 
     @property
     def outcome(self) -> Outcome:
@@ -109,8 +115,17 @@ def row_document(row: Row) -> dict[str, object]:
             "changeSet": row.judgement.change_set,
             "counts": {reason.value: count for reason, count in row.judgement.counts.items()},
             "verdicts": [verdict_document(verdict) for verdict in row.judgement.verdicts],
+            "causes": _cause_document(row),
         }
     return document
+
+
+def _cause_document(row: Row) -> "JsonObject | None":
+    if row.causes is None:
+        return None
+    from toolnotary_cli.caused import document
+
+    return document(row.causes)
 
 
 def verdict_document(verdict: Verdict) -> dict[str, object]:
@@ -139,6 +154,10 @@ def row_lines(row: Row) -> Iterator[str]:
     yield f"{state} {shown(row.server)}  {told or 'nothing shown'}"
     for verdict in row.judgement.changes:
         yield f"  {verdict_line(verdict)}"
+    if row.causes is not None:
+        from toolnotary_cli.caused import lines
+
+        yield from (f"  {line}" for line in lines(row.causes))
     if row.judgement.objections or row.outcome is Outcome.DRIFT:
         yield f"  change set {row.judgement.change_set}"
 

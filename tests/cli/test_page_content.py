@@ -110,6 +110,17 @@ def test_a_change_is_shown_word_by_word_and_what_cannot_be_seen_is_spelled_out()
     assert "<del>" in old_to_new
 
 
+def test_the_cause_of_a_change_and_what_it_does_not_account_for_stand_before_the_changes() -> None:
+    old = [tool(name, f"Finds {name}.", title=name) for name in ("alpha", "beta", "gamma", "delta")]
+    new = [{**one, "inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#"}} for one in old]
+    for one in (*old, *new):
+        one["inputSchema"] = {"type": "object", "additionalProperties": False, **one["inputSchema"]}
+    asked = question(old, [{**new[0], "title": "b\u202ex"}, *new[1:]])
+    text = visible_text(pages(asked)[0])
+    assert "cause: schema generator: schemas of 4 tools differ alike" in text
+    assert text.index("not accounted for, so read it: tool alpha (title)") < text.index("Finds beta.")
+
+
 def test_a_letter_that_looks_like_another_is_spelled_out() -> None:
     page = pages(question([tool("find", "x")], [tool("find", "x p\u0430ypal")]))[0]
     assert "p<b>\\u{430}</b>ypal" in page

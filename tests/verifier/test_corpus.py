@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listings of real servers: two captures of one version are equal, or what differs is told by name."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from corpus import base, lists_without_handshake, runs, surface
+from corpus import versions as versions_of
 
 from toolnotary_verifier.capture.stability import Unstable, unstable
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.equivalence import normal_digest
-from toolnotary_verifier.saved import read_saved
-from toolnotary_verifier.surface import Surface
 
 # Built from a set of words, and so different at every start, whatever else is the same.
 AT_EVERY_START = {
@@ -48,32 +46,9 @@ OTHERWISE = {
 
 @pytest.fixture(scope="module")
 def versions(shared: Path) -> list[Path]:
-    found = sorted((shared / "corpus").glob("*/*/*"))
+    found = versions_of(shared / "corpus")
     assert len(found) > 200
     return found
-
-
-def runs(version: Path) -> set[str]:
-    found = (re.match(r"run([A-Z0-9]+)\.", path.name) for path in version.iterdir())
-    return {match[1] for match in found if match}
-
-
-def surface(version: Path, run: str = "") -> Surface:
-    """What one run of this version answered; where a run has no file of its own, it was as the first."""
-    answers: dict[str, Path] = {}
-    for path in sorted(version.iterdir(), key=lambda path: path.name.startswith("run")):
-        match = re.fullmatch(r"(?:run([A-Z0-9]+)\.)?(.+)", path.name)
-        if match and path.name != "meta.json" and match[1] in (None, run):
-            answers[match[2]] = path
-    if "discover.json" in answers:  # which stands in place of a handshake
-        del answers["initialize.json"]
-    contents = [path.read_bytes() for path in answers.values()]
-    return read_saved(content for content in contents if "error" not in json.loads(content))
-
-
-def lists_without_handshake(version: Path) -> bool:
-    path = version / "runM26.tools_list.page1.json"
-    return path.exists() and "result" in json.loads(path.read_bytes())
 
 
 def moved(version: Path, run: str) -> tuple[Unstable, ...]:
@@ -139,10 +114,9 @@ def test_the_stateless_era_lists_the_same_tools(versions: list[Path]) -> None:
 def test_fresh_installs_of_one_version_are_equal_in_normal_form_or_counted_here(versions: list[Path]) -> None:
     unequal = {}
     for version in versions:
-        base = version.with_name(version.name.partition("+")[0])
-        if version == base or not base.is_dir():
+        if version == base(version):
             continue
-        one, other = surface(base).definitions, surface(version).definitions
+        one, other = surface(base(version)).definitions, surface(version).definitions
         shared = [key for key in one.keys() & other.keys() if key[0] is Kind.TOOL]
         strange = sum(normal_digest(one[key]) != normal_digest(other[key]) for key in shared)
         if strange:

@@ -22,11 +22,11 @@ RECIPE: Final = "equiv/1"
 
 # Where JSON Schema (2020-12, and draft-07 for what it renamed) has schemas. Everything else is content:
 # `default`, `const`, `examples`, `enum` and unknown keywords are never entered.
-_SCHEMA_MAPS = frozenset(
+SCHEMA_MAPS = frozenset(
     ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 )
-_SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
-_SCHEMAS = frozenset(
+SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+SCHEMAS = frozenset(
     (
         "additionalItems",
         "additionalProperties",
@@ -42,7 +42,7 @@ _SCHEMAS = frozenset(
         "unevaluatedProperties",
     )
 )
-_TOOL_SCHEMAS = ("inputSchema", "outputSchema")
+TOOL_SCHEMAS = ("inputSchema", "outputSchema")
 
 
 def normal_text(text: str) -> str:
@@ -54,13 +54,14 @@ def normal_digest(definition: Definition) -> Digest:
     """The digest of the normal form; that of the definition itself for everything but tools."""
     if definition.kind is not Kind.TOOL:
         return definition.digest
-    normal = canonical_bytes(_tool(definition.value), max_depth=DEFAULT_LIMITS.message_depth)
+    normal = canonical_bytes(normal_tool(definition.value), max_depth=DEFAULT_LIMITS.message_depth)
     return definition.digest if normal == definition.canonical else Digest.of(normal)
 
 
-def _tool(tool: JsonObject) -> JsonObject:
+def normal_tool(tool: JsonObject) -> JsonObject:
+    """The tool in normal form; `tool` stays as it is."""
     normal = _described(tool)
-    for member in _TOOL_SCHEMAS:
+    for member in TOOL_SCHEMAS:
         if member in normal:
             normal[member] = _schema(normal[member])
     execution = normal.get("execution")
@@ -95,11 +96,11 @@ def _schema(schema: JsonValue) -> JsonValue:
 
 
 def _walk(keyword: str) -> Callable[[JsonValue], JsonValue] | None:
-    if keyword in _SCHEMA_MAPS:
+    if keyword in SCHEMA_MAPS:
         return _schema_map
-    if keyword in _SCHEMA_LISTS:
+    if keyword in SCHEMA_LISTS:
         return _schema_or_list
-    return _schema_or_list if keyword in _SCHEMAS else None
+    return _schema_or_list if keyword in SCHEMAS else None
 
 
 def _schema_map(value: JsonValue) -> JsonValue:

@@ -208,7 +208,12 @@ class _Look:
                 judgement = decide(
                     server, seen.surface, pins, policy=self._project.policy, candidates=offered
                 )
-        return Row(server=server, launch=launch, judgement=judgement)
+        causes = None
+        if judgement.changes:
+            from toolnotary_cli.caused import of_pins
+
+            causes = of_pins(seen.surface, pins, is_other_version=judgement.offered is not None)
+        return Row(server=server, launch=launch, judgement=judgement, causes=causes)
 
     def _offered(self, server: str) -> "list[VerifiedManifest]":
         """What the registry offers; one that did not answer in its time is not waited for again."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown
 from toolnotary_cli.page.markup import Markup, element, joined
@@ -58,7 +59,8 @@ class Card(NamedTuple):
 def sheets(question: Question) -> list[Markup]:
     """What a person reads before they answer: all of it, in as many sheets as it takes."""
     parts = [_facts(question), _counts(question.changes.verdicts)]
-    parts += [element("p", line, class_="note") for line in (*question.warnings, *question.notes)]
+    told = (*question.warnings, *question.notes, *cause_lines(question.changes.causes))
+    parts += [element("p", line, class_="note") for line in told]
     cards = _cards(question.changes)
     found: list[list[Markup]] = [parts]
     size = 0

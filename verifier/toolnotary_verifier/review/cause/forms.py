@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms in which generators write one and the same JSON Schema.
+
+A form may only take away what says nothing new: keywords with a fixed value, and titles that repeat a name.
+Whatever could carry a word to a model stays, and so stands apart.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from toolnotary_verifier.canonical import JsonObject, JsonValue, canonical_bytes
+from toolnotary_verifier.equivalence import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMAS
+
+_DIALECTS: Final = frozenset(
+    f"{scheme}://json-schema.org/{dialect}/schema{end}"
+    for scheme in ("http", "https")
+    for dialect in ("draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12")
+    for end in ("", "#")
+)
+# What zod 4 writes for `int()`: the largest integers that a double holds exactly.
+_SAFE: Final = {"minimum": b"-9007199254740991", "maximum": b"9007199254740991"}
+_PARTS: Final = re.compile(r"[^a-z0-9]+")
+# Single separators only: a title is never excused that hides something between its words.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?:[ _.-][A-Za-z0-9]+)*")
+# What generators put behind the name of a tool to name its schema.
+_ENDING: Final = re.compile(
+    r"(?:arguments|args|params|parameters|input|request|output|response|result|schema|model)$"
+)
+_WORD: Final = re.compile(r"[A-Za-z0-9_.:*-]{1,64}")
+_SETS: Final[tuple[str, ...]] = ("default", "enum", "required")
+_LOCAL: Final = "#/definitions/"
+
+# Rewrites one schema without those inside; the text is what it belongs to: a property, or the tool.
+Rewrite = Callable[[JsonObject, str], JsonObject]
+
+
+class Form(NamedTuple):
+    """One thing that generators write in one way or another.
+
+    Attributes:
+        id: names it where it is told.
+        rewrite: gives a schema without it, or in the one way; the very object where nothing is to do.
+    """
+
+    id: str
+    rewrite: Rewrite
+
+
+class Rewriting:
+    """Brings schemas into some forms, at every schema position.
+
+    Args:
+        forms: applied in order.
+
+    Attributes:
+        count: how many times a form had something to do.
+    """
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        self._forms = tuple(forms)
+        self.count = 0
+
+    def schema(self, value: JsonValue, name: str) -> JsonValue:
+        """A schema in the forms; what is none as it is.
+
+        Args:
+            value: of a definition, and so of bounded depth.
+            name: of the tool or property that it belongs to.
+        """
+        if not isinstance(value, dict):
+            return value
+        found = {keyword: self._inside(keyword, inner, name) for keyword, inner in value.items()}
+        for form in self._forms:
+            after = form.rewrite(found, name)
+            self.count += after is not found
+            found = after
+        return found
+
+    def _inside(self, keyword: str, value: JsonValue, name: str) -> JsonValue:
+        if keyword in SCHEMA_MAPS:
+            return (
+                {key: self.schema(one, key) for key, one in value.items()}
+                if isinstance(value, dict)
+                else value
+            )
+        if keyword in SCHEMA_LISTS or keyword in SCHEMAS:
+            return (
+                [self.schema(one, name) for one in value]
+                if isinstance(value, list)
+                else self.schema(value, name)
+            )
+        return value
+
+
+def in_forms(schema: JsonValue, forms: Iterable[Form], name: str) -> bytes:
+    """The canonical bytes of a schema in the forms; two schemas are the same but for them if these are."""
+    return canonical_bytes(Rewriting(forms).schema(schema, name))
+
+
+def uses(schema: JsonValue, form: Form, name: str) -> int:
+    """How many times a schema has what the form takes away."""
+    rewriting = Rewriting((form,))
+    rewriting.schema(schema, name)
+    return rewriting.count
+
+
+def _without(schema: JsonObject, *keywords: str) -> JsonObject:
+    return {keyword: value for keyword, value in schema.items() if keyword not in keywords}
+
+
+def _dialect(schema: JsonObject, _: str) -> JsonObject:
+    return _without(schema, "$schema") if schema.get("$schema") in _DIALECTS else schema
+
+
+def _closed(schema: JsonObject, _: str) -> JsonObject:
+    """`false` alone: a schema that says `true` is another one."""
+    closed = schema.get("additionalProperties") is False
+    return _without(schema, "additionalProperties") if closed else schema
+
+
+def _empty(schema: JsonObject, _: str) -> JsonObject:
+    gone = [keyword for keyword in ("properties", "required") if schema.get(keyword) in ({}, [])]
+    return _without(schema, *gone) if gone else schema
+
+
+def _title(schema: JsonObject, name: str) -> JsonObject:
+    title = schema.get("title")
+    return _without(schema, "title") if isinstance(title, str) and _repeats(title, name) else schema
+
+
+def _repeats(title: str, name: str) -> bool:
+    """Whether a title says no more than a name: `Repo Path` of `repo_path`, `GitLogInput` of `git_log`."""
+    if not _PLAIN.fullmatch(title):
+        return False
+    told, known = (_PARTS.sub("", text.casefold()) for text in (title, name))
+    return told == known or _ENDING.sub("", told) == known != ""
+
+
+def _nullable(schema: JsonObject, _: str) -> JsonObject:
+    """What may be null, as `type: [T, "null"]`."""
+    if schema.get("nullable") is True and isinstance(schema.get("type"), str):
+        return {**_without(schema, "nullable"), "type": [schema["type"], "null"]}
+    branches = schema.get("anyOf")
+    if not isinstance(branches, list) or len(branches) != 2:
+        return schema
+    others = [one for one in branches if one != {"type": "null"}]
+    other = others[0] if len(others) == 1 else None
+    if not isinstance(other, dict) or not isinstance(other.get("type"), str) or other.keys() & schema.keys():
+        return schema
+    return {**_without(schema, "anyOf"), **other, "type": [other["type"], "null"]}
+
+
+def _null_default(schema: JsonObject, _: str) -> JsonObject:
+    return _without(schema, "default") if "default" in schema and schema["default"] is None else schema
+
+
+def _definitions(schema: JsonObject, _: str) -> JsonObject:
+    """`definitions` as `$defs`, and references to it."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_LOCAL):
+        schema = {**schema, "$ref": f"#/$defs/{reference.removeprefix(_LOCAL)}"}
+    if "definitions" in schema and "$defs" not in schema:
+        return {**_without(schema, "definitions"), "$defs": schema["definitions"]}
+    return schema
+
+
+def _safe_integers(schema: JsonObject, _: str) -> JsonObject:
+    gone = [
+        keyword
+        for keyword, bound in _SAFE.items()
+        if keyword in schema and canonical_bytes(schema[keyword]) == bound
+    ]
+    return _without(schema, *gone) if gone and schema.get("type") == "integer" else schema
+
+
+def _set_order(schema: JsonObject, _: str) -> JsonObject:
+    """Lists of words that are sets, sorted: what a schema requires, enumerates or takes by default."""
+    found = ((keyword, _sorted(schema[keyword])) for keyword in _SETS if keyword in schema)
+    changed = {keyword: words for keyword, words in found if words is not None}
+    return {**schema, **changed} if changed else schema
+
+
+def _sorted(value: JsonValue) -> JsonValue:
+    """The words of a list, or of a text between commas, in order; None where it is no such thing."""
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list) or len(words) < 2:
+        return None
+    if not all(isinstance(word, str) and _WORD.fullmatch(word) for word in words):
+        return None
+    return ",".join(sorted(words)) if isinstance(value, str) else sorted(words)
+
+
+GENERATED: Final = (
+    Form("$schema", _dialect),
+    Form("additionalProperties false", _closed),
+    Form("empty properties and required", _empty),
+    Form("titles that repeat a name", _title),
+    Form("ways to allow null", _nullable),
+    Form("null as default", _null_default),
+    Form("definitions or $defs", _definitions),
+    Form("bounds of safe integers", _safe_integers),
+)
+IN_ORDER: Final = Form("order of words", _set_order)
+
+
+def is_empty(schema: JsonValue) -> bool:
+    """Whether a schema allows everything, or every object, and says nothing."""
+    if not isinstance(schema, dict) or schema.get("additionalProperties", {}) not in (True, False, {}):
+        return False
+    rest = in_forms(_without(schema, "additionalProperties"), GENERATED, "")
+    return rest in (b"{}", b'{"type":"object"}')
+
+
+def is_described(schema: JsonValue) -> bool:
+    """Whether a schema names properties."""
+    return (
+        isinstance(schema, dict) and isinstance(schema.get("properties"), dict) and bool(schema["properties"])
+    )
