@@ -29,6 +29,25 @@ _REPLIES: dict[str, Json] = {
 _POLL = "poll-"
 _CAPABILITIES: dict[str, Json] = {"sampling": {}, "elicitation": {}, "roots": {"listChanged": True}}
 
+# What a session must have had, or it proves nothing.
+NOTIFIED = {
+    HANDSHAKE: {
+        "elicitation/create",
+        "notifications/message",
+        "notifications/progress",
+        "notifications/resources/updated",
+        "roots/list",
+        "sampling/createMessage",
+    },
+    STATELESS: {
+        "notifications/message",
+        "notifications/progress",
+        "notifications/subscriptions/acknowledged",
+    },
+}
+# That the server said of its lists, in each era.
+CHANGED = ["notifications/prompts/list_changed", "notifications/tools/list_changed"]
+
 
 # The session
 

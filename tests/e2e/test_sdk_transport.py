@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from pinned_servers import FIND
 from proxybench import SERVER, Wire
 from sdk import MAJORS, WAYS, pin, relay, told, turning, turning_over_http
 from servers import hostile_http, scripted
-from servers.hostile_http import Attack
+from servers.hostile_http import HANDSHAKE, STATELESS, Attack
 from servers.publisher import SERVER as SIGNED
 from servers.registry import RunningRegistry, sqlite_registry
 from signed_servers import Bench
-from transcripts import SESSIONS
+from transcripts import CHANGED, NOTIFIED, SESSIONS
 from transcripts import told as as_told
 
 from toolnotary_verifier.saved import read_saved
@@ -34,6 +35,8 @@ __all__ = ["sqlite_registry"]
 Json = Any
 GREET = ["call", "greet", {"name": "Ada"}]
 TURN = ["call", "turn", {}]
+# What comes on a stream of its own.
+_BESIDE = {"notifications/resources/updated", "notifications/subscriptions/acknowledged"}
 ALL = ["greet", "turn", "wait", "waited"]
 BLOCKED = (
     "Blocked by toolnotary: tool greet has a definition that differs from the pinned one (changed)."
@@ -118,15 +121,34 @@ def test_instructions_pass_where_they_are_pinned_and_nothing_passes_of_what_nobo
 # The whole of the protocol
 
 
-def transcript(argv: list[str], era: str) -> tuple[Transcript, list[str]]:
+class OverHttp(StdioLink):
+    """Through the pipes of a host that speaks HTTP."""
+
+    def cancel(self, request_id: Json, exchange: Iterator[Json]) -> None:
+        """In the handshake era the server still answers what was given up."""
+        super().cancel(request_id, exchange)
+        if self.transcript["stdout"][0].get("result", {}).get("protocolVersion") == HANDSHAKE:
+            list(exchange)
+
+
+def transcript(
+    argv: list[str], era: str, through: type[StdioLink] = StdioLink
+) -> tuple[Transcript, list[str]]:
     """What was read in a session with everything in it."""
     with Wire(argv) as wire:
-        link = StdioLink(wire)
+        link = through(wire)
         SESSIONS[era](link)
         kept = as_told(link.transcript)
         wire.end()
         assert wire.said == ""
     return kept
+
+
+def apart(kept: Transcript) -> Transcript:
+    """What was read over HTTP: the SDK makes one stream of those that a server has, in no order of theirs."""
+    read = kept["stdout"]
+    beside = [message for message in read if message.get("method") in _BESIDE]
+    return {"stdout": [message for message in read if message not in beside], "beside": beside}
 
 
 @pytest.mark.parametrize("major", MAJORS)
@@ -137,6 +159,29 @@ def test_everything_but_listings_passes_as_the_sdk_itself_passes_it(major: str, 
     read = transcript(relay(major, "--server", SERVER, "--", *argv), era)
     assert read == transcript(relay(major, "--direct", "--", *argv), era)
     assert sum(len(stream) for stream in read[0].values()) > 25
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[str]:
+    """The URL of an everything-server."""
+    with everything.serving() as url:
+        yield url
+
+
+# 1.x does not speak the stateless era over HTTP: it has no place for the headers of a message.
+_OVER_HTTP = [("mcp1", HANDSHAKE), ("mcp2", STATELESS), ("mcp2", HANDSHAKE)]
+
+
+@pytest.mark.parametrize(("major", "era"), _OVER_HTTP if EFFORT == "full" else _OVER_HTTP[:2], ids=str)
+def test_over_http_too_everything_but_listings_passes_as_the_sdk_itself_passes_it(
+    major: str, era: str, served: str
+) -> None:
+    pin(served)
+    read, changes = transcript(relay(major, "--server", SERVER, "--url", served), era, OverHttp)
+    direct, direct_changes = transcript(relay(major, "--direct", "--url", served), era, OverHttp)
+    assert apart(read) == apart(direct)
+    assert changes == direct_changes == CHANGED
+    assert {message["method"] for message in read["stdout"] if "method" in message} == NOTIFIED[era]
 
 
 @pytest.mark.parametrize("major", MAJORS)

@@ -13,30 +13,13 @@ import pytest
 import shells
 from links import HttpLink, Link, StdioLink, Transcript
 from proxybench import Wire
-from servers.hostile_http import HANDSHAKE, STATELESS
+from servers.hostile_http import HANDSHAKE
 from shells import SHELLS, Front
-from transcripts import SESSIONS, told
+from transcripts import CHANGED, NOTIFIED, SESSIONS, told
 
 Json = Any
-# What a session must have had, or it proves nothing.
-_NOTIFIED = {
-    HANDSHAKE: {
-        "elicitation/create",
-        "notifications/message",
-        "notifications/progress",
-        "notifications/resources/updated",
-        "roots/list",
-        "sampling/createMessage",
-    },
-    STATELESS: {
-        "notifications/message",
-        "notifications/progress",
-        "notifications/subscriptions/acknowledged",
-    },
-}
 # A result that has one of these says what the server shows.
 _SHOWN = {"serverInfo", "tools", "prompts", "resources", "resourceTemplates"}
-_CHANGED = ["notifications/prompts/list_changed", "notifications/tools/list_changed"]
 
 
 def held(link: Link, era: str) -> tuple[Transcript, list[str]]:
@@ -44,9 +27,9 @@ def held(link: Link, era: str) -> tuple[Transcript, list[str]]:
     SESSIONS[era](link)
     kept, changes = told(link.transcript)
     read = [message for stream in kept.values() for message in stream]
-    assert {message["method"] for message in read if "method" in message} == _NOTIFIED[era]
+    assert {message["method"] for message in read if "method" in message} == NOTIFIED[era]
     assert len(read) > 25
-    assert changes == _CHANGED
+    assert changes == CHANGED
     return kept, changes
 
 
