@@ -80,8 +80,8 @@ class Front:
         self._limits = limits
         self._addressed = addressed
         self._is_sole = is_sole
+        self._asking = Asking(send, kin=self._kin, limits=limits)
         self._lanes = SoleLane(self._begin) if is_sole else Lanes(self._begin)
-        self._asking = Asking(send, kin=self._lanes.kin, limits=limits)
         self._numbers = itertools.count()
         self._broken = ""
 
@@ -226,6 +226,9 @@ class Front:
         return Response(reply.status, [], b"")
 
     # Lanes
+
+    def _kin(self, lane: Lane) -> Sequence[Lane]:
+        return self._lanes.kin(lane)
 
     def _begin(self, streams: Streams) -> Lane:
         gate, heard = self._open_gate(streams)
