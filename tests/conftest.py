@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test shares: hypothesis without deadlines, a home of its own, where outside material lies."""
 
+import compileall
 import os
 import signal
 from pathlib import Path
@@ -25,6 +26,18 @@ settings.load_profile(EFFORT)
 for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of tests start our commands: each would compile them where nothing may write bytecode."""
+    if not hasattr(config, "workerinput"):
+        for package in ("verifier", "signer", "registry_api", "cli"):
+            compileall.compile_dir(ROOT / package, quiet=1)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two for each processor: half of the time a test waits for a process that it started."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture(autouse=True)

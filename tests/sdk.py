@@ -14,7 +14,7 @@ from typing import Any
 import proxybench
 import pytest
 from conftest import ROOT
-from effort import EFFORT
+from effort import in_turn
 from pinned_servers import YES
 from terminal import at_terminal
 
@@ -22,9 +22,14 @@ Json = Any
 DEADLINE = 90.0
 MAJORS = ("mcp1", "mcp2")
 # Every way to open a connection: a `ClientSession` in both majors, and the modes of the `Client` of 2.x.
-WAYS = [("mcp1", "session"), ("mcp2", "session"), ("mcp2", "auto")]
-if EFFORT == "full":
-    WAYS += [("mcp2", "legacy"), ("mcp2", "2026-07-28")]
+WAYS = [
+    ("mcp1", "session"),
+    ("mcp2", "auto"),
+    ("mcp2", "session"),
+    ("mcp2", "legacy"),
+    ("mcp2", "2026-07-28"),
+]
+majors, ways = in_turn(MAJORS), in_turn(WAYS)
 _CLIENTS = ROOT / "tests" / "clients"
 
 

@@ -215,7 +215,8 @@ def test_a_browser_is_opened_unless_none_is_wanted_or_there(
 ) -> None:
     """Also one that is waited for until it ends: the answer and the deadline do not wait for it."""
     browser, told = bench.folder / "browser", bench.folder / "told"
-    browser.write_text(f'#!/bin/sh\necho "$1" >> {told}\nexec sleep 60\n', encoding="utf-8")
+    # It would stay as long as the page is there, and so holds none of our pipes.
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {told}\nexec sleep 60 >&- 2>&-\n', encoding="utf-8")
     browser.chmod(0o755)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)

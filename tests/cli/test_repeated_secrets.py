@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from effort import some
 from pinned_servers import FIND, LOSE, YES, Bench, bench
 from servers import scripted
 from servers.http_server import serve
@@ -31,7 +32,7 @@ WAYS = {
 }
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=some(list(WAYS), 3))
 def launch(request: pytest.FixtureRequest, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """How the bench's server is started with the secret."""
     behind, before, variables = WAYS[request.param]

@@ -92,7 +92,9 @@ class Host:
 
     def calls(self, name: str) -> bool:
         """Whether a call went through."""
-        return not self.ask("tools/call", name=name, arguments={})["result"].get("isError")
+        answer = self.ask("tools/call", name=name, arguments={})
+        assert "result" in answer, answer
+        return not answer["result"].get("isError")
 
     def listen(self, **params: Json) -> None:
         """Open a stream for what nobody asked for, and wait until the server has it."""

@@ -14,7 +14,7 @@ Json = Any
 
 @pytest.mark.parametrize("answer", ["json", "sse"])
 @pytest.mark.parametrize("sessions", [True, False], ids=["sessions", "no-sessions"])
-@pytest.mark.parametrize("major", sdk.MAJORS)
+@pytest.mark.parametrize("major", sdk.majors())
 def test_a_host_signs_in_and_signs_in_again_and_a_rug_pull_in_between_is_blocked(
     major: str, sessions: bool, answer: str
 ) -> None:
@@ -36,7 +36,7 @@ def test_a_host_signs_in_and_signs_in_again_and_a_rug_pull_in_between_is_blocked
     assert {"Bearer token-1", "Bearer token-2"} <= {r.headers.get("authorization") for r in listings}
 
 
-@pytest.mark.parametrize("major", sdk.MAJORS)
+@pytest.mark.parametrize("major", sdk.majors())
 def test_without_the_guard_the_same_host_signs_in_as_often_and_is_fooled(major: str) -> None:
     with oauth.protected(calls=True, later=[TOOLS[0], *POISONED]) as running:
         plan = {"server": SERVER, "url": running.server.url, "direct": True}

@@ -15,11 +15,11 @@ import injections
 import proxybench
 import pytest
 from audit_lines import audit_lines
-from effort import EFFORT
+from effort import in_turn, some
 from links import StdioLink, Transcript
 from pinned_servers import FIND
 from proxybench import SERVER, Wire
-from sdk import MAJORS, WAYS, pin, relay, told, turning, turning_over_http
+from sdk import majors, pin, relay, told, turning, turning_over_http, ways
 from servers import hostile_http, scripted
 from servers.hostile_http import HANDSHAKE, STATELESS, Attack
 from servers.publisher import SERVER as SIGNED
@@ -38,6 +38,7 @@ TURN = ["call", "turn", {}]
 # What comes on a stream of its own.
 _BESIDE = {"notifications/resources/updated", "notifications/subscriptions/acknowledged"}
 ALL = ["greet", "turn", "wait", "waited"]
+eras = in_turn(list(SESSIONS))
 BLOCKED = (
     "Blocked by toolnotary: tool greet has a definition that differs from the pinned one (changed)."
     f" Nothing was sent to the server. To see why: toolnotary explain {SERVER}"
@@ -61,7 +62,7 @@ def raised(major: str, **plan: Json) -> str:
 # Rug pulls
 
 
-@pytest.mark.parametrize(("major", "mode"), WAYS)
+@pytest.mark.parametrize(("major", "mode"), ways())
 def test_over_stdio_what_changed_is_not_listed_any_more_and_not_called(major: str, mode: str) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -70,7 +71,7 @@ def test_over_stdio_what_changed_is_not_listed_any_more_and_not_called(major: st
     assert "drift (inspection: parsed): withheld tool greet (changed)" in read["said"]
 
 
-@pytest.mark.parametrize(("major", "mode"), WAYS)
+@pytest.mark.parametrize(("major", "mode"), ways())
 def test_over_http_what_changed_is_not_listed_any_more_and_not_called(major: str, mode: str) -> None:
     with turning_over_http(major) as url:
         pin(url)
@@ -78,7 +79,7 @@ def test_over_http_what_changed_is_not_listed_any_more_and_not_called(major: str
     assert read["given"] == [ALL, [False, "Hello, Ada."], [False, "turned"], ALL[1:], [True, BLOCKED]]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_host_that_takes_elicitation_is_asked_about_what_changed_and_its_no_is_kept(
     major: str,
 ) -> None:
@@ -100,7 +101,7 @@ def test_a_refusal_reads_as_the_one_of_run_does() -> None:
         assert (wire.tools(), wire.call("greet", "again")) == (ALL[1:], (True, BLOCKED))
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_change_that_is_announced_is_verified_before_the_host_hears_of_it(major: str) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -109,7 +110,7 @@ def test_a_change_that_is_announced_is_verified_before_the_host_hears_of_it(majo
     assert read["notified"] == ["notifications/tools/list_changed"]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_instructions_pass_where_they_are_pinned_and_nothing_passes_of_what_nobody_pinned(major: str) -> None:
     argv = turning(major)
     read = host(major, "session", "instructions", "list", command=argv)
@@ -151,8 +152,8 @@ def apart(kept: Transcript) -> Transcript:
     return {"stdout": [message for message in read if message not in beside], "beside": beside}
 
 
-@pytest.mark.parametrize("major", MAJORS)
-@pytest.mark.parametrize("era", SESSIONS)
+@pytest.mark.parametrize("major", majors())
+@pytest.mark.parametrize("era", eras())
 def test_everything_but_listings_passes_as_the_sdk_itself_passes_it(major: str, era: str) -> None:
     argv = everything.command("--stdio")
     pin("--", *argv)
@@ -169,10 +170,10 @@ def served() -> Iterator[str]:
 
 
 # 1.x does not speak the stateless era over HTTP: it has no place for the headers of a message.
-_OVER_HTTP = [("mcp1", HANDSHAKE), ("mcp2", STATELESS), ("mcp2", HANDSHAKE)]
+_OVER_HTTP = [("mcp1", HANDSHAKE), ("mcp2", HANDSHAKE), ("mcp2", STATELESS)]
 
 
-@pytest.mark.parametrize(("major", "era"), _OVER_HTTP if EFFORT == "full" else _OVER_HTTP[:2], ids=str)
+@pytest.mark.parametrize(("major", "era"), some(_OVER_HTTP, 2), ids=str)
 def test_over_http_too_everything_but_listings_passes_as_the_sdk_itself_passes_it(
     major: str, era: str, served: str
 ) -> None:
@@ -184,7 +185,7 @@ def test_over_http_too_everything_but_listings_passes_as_the_sdk_itself_passes_i
     assert {message["method"] for message in read["stdout"] if "method" in message} == NOTIFIED[era]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_call_that_is_given_up_while_it_waits_here_never_reaches_the_server(
     major: str, tmp_path: Path
 ) -> None:
@@ -205,7 +206,7 @@ def test_a_call_that_is_given_up_while_it_waits_here_never_reaches_the_server(
     assert b"given up" not in record.read_bytes()
 
 
-@pytest.mark.parametrize(("major", "mode"), WAYS)
+@pytest.mark.parametrize(("major", "mode"), ways())
 def test_a_call_that_is_given_up_on_the_way_leaves_the_session_as_it_is(major: str, mode: str) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -224,8 +225,8 @@ _MOVES = [
 ]
 
 
-@pytest.mark.parametrize("major", MAJORS)
-@pytest.mark.parametrize("move", _MOVES if EFFORT == "full" else _MOVES[::9])
+@pytest.mark.parametrize("major", majors())
+@pytest.mark.parametrize("move", some(_MOVES, 9))
 def test_whatever_a_server_spells_no_listing_that_nobody_verified_is_read(major: str, move: str) -> None:
     argv = scripted.command(move=move)
     proxybench.pin_scripted(argv)
@@ -243,7 +244,7 @@ def test_whatever_a_server_spells_no_listing_that_nobody_verified_is_read(major:
         assert not [frame for frame in wire.frames if b"POISON" in frame]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 @pytest.mark.parametrize("attack", injections.FOUR, ids=str)
 def test_none_of_the_four_places_for_another_listing_over_http_fools_the_sdk(
     major: str, attack: Attack
@@ -265,7 +266,7 @@ _TWICE = (
 )
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_key_that_hides_behind_its_like_is_seen_by_run_alone_and_every_record_says_so(major: str) -> None:
     hidden = scripted.command({"tools": [FIND], "rules": [{"on": "tools/list", "do": [{"raw": _TWICE}]}]})
     _pin_find(hidden)
@@ -321,7 +322,7 @@ def home() -> Path:
 # What the files say
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_policy_that_asks_for_the_bytes_refuses_before_anything_is_started(
     major: str, tmp_path: Path
 ) -> None:
@@ -338,7 +339,7 @@ def test_a_policy_that_asks_for_the_bytes_refuses_before_anything_is_started(
         assert wire.tools() == [tool["name"] for tool in scripted.TOOLS]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_policy_that_comes_to_ask_for_the_bytes_leaves_nothing_to_call(major: str) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -349,7 +350,7 @@ def test_a_policy_that_comes_to_ask_for_the_bytes_leaves_nothing_to_call(major: 
     assert "(inspection-refused)" in read["said"]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_pin_that_is_withdrawn_while_a_session_is_open_stops_its_calls(major: str) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -360,7 +361,7 @@ def test_a_pin_that_is_withdrawn_while_a_session_is_open_stops_its_calls(major: 
     assert [read["given"][0][0], read["given"][3][0], read["given"][4]] == [False, True, []]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_another_launch_than_the_pinned_one_is_not_started(major: str, tmp_path: Path) -> None:
     argv = scripted.command({"record": str(tmp_path / "started")})
     proxybench.pin_scripted(argv[:-1])
@@ -368,7 +369,7 @@ def test_another_launch_than_the_pinned_one_is_not_started(major: str, tmp_path:
     assert not (tmp_path / "started").exists()
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_trail_that_must_be_kept_and_cannot_be_ends_the_connection(major: str, tmp_path: Path) -> None:
     argv = turning(major)
     pin("--", *argv)
@@ -388,7 +389,7 @@ def test_a_trail_that_must_be_kept_and_cannot_be_ends_the_connection(major: str,
     assert result["left"] == []
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_a_server_that_ends_ends_the_session_and_nothing_is_left(major: str) -> None:
     argv = scripted.command({"rules": [{"on": "tools/call", "do": [{"exit": 3}]}]})
     proxybench.pin_scripted(argv)
@@ -400,7 +401,7 @@ def test_a_server_that_ends_ends_the_session_and_nothing_is_left(major: str) -> 
     assert "onnection closed" in result["raised"]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_what_the_sdk_could_not_read_reaches_the_host_as_the_exception_that_it_is(major: str) -> None:
     argv = scripted.command(move="banner")
     proxybench.pin_scripted(argv)
@@ -409,7 +410,7 @@ def test_what_the_sdk_could_not_read_reaches_the_host_as_the_exception_that_it_i
     assert "ValidationError" in read["notified"]
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("major", majors())
 def test_what_a_known_signer_signed_is_looked_up_pinned_and_announced(
     major: str, tmp_path: Path, sqlite_registry: RunningRegistry
 ) -> None:

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import socket
+import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -268,11 +269,27 @@ def _connected(registry: RunningRegistry) -> socket.socket:
 
 
 def _head(length: bytes) -> bytes:
-    return b"POST /v1/manifests HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%b\r\n\r\n" % length
+    return (
+        b"POST /v1/manifests HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        b"Content-Type: application/json\r\n%b\r\n\r\n" % length
+    )
 
 
 def _status_line(registry: RunningRegistry, length: bytes, body: bytes) -> bytes:
-    return _answer(registry, length, body).partition(b"\r\n")[0]
+    """What comes back first, read while the body is still being sent: the service may stop reading it."""
+    with _connected(registry) as connection, connection.makefile("rb") as answers:
+        connection.sendall(_head(length))
+        sending = threading.Thread(target=_send, args=(connection, body))
+        sending.start()
+        line = answers.readline()
+        connection.shutdown(socket.SHUT_RDWR)
+        sending.join()
+    return line
+
+
+def _send(connection: socket.socket, body: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        connection.sendall(body)  # the service may hang up; what it said before is still to be read
 
 
 def _answer(registry: RunningRegistry, length: bytes, body: bytes) -> bytes:
@@ -280,8 +297,7 @@ def _answer(registry: RunningRegistry, length: bytes, body: bytes) -> bytes:
     answer = b""
     with _connected(registry) as connection:
         connection.sendall(_head(length))
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.sendall(body)  # the service may hang up; what it said before is still to be read
+        _send(connection, body)
         with contextlib.suppress(ConnectionResetError):
             while chunk := connection.recv(65536):
                 answer += chunk

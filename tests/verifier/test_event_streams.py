@@ -4,10 +4,11 @@
 import tracemalloc
 
 import pytest
+from effort import scaled
 
 from toolnotary_verifier.shells.http.events import EventCutter
 
-_SIZE = 2 << 20
+_SIZE = scaled(512 << 10, 2 << 20)
 
 
 @pytest.mark.parametrize("line", [b"a\n", b"id:\n", b"data\n"])

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from toolnotary_verifier.capture.endpoint import Proxy
 from toolnotary_verifier.shells.gateway.connection import ClientReply, Connection
-from toolnotary_verifier.shells.http.message import Request, UpstreamError
+from toolnotary_verifier.shells.http.message import ClosedError, Request, UpstreamError
 
 _CONNECT_SECONDS: Final = 10.0
 _IDLE_SECONDS: Final = 4.0  # servers close what is idle for five seconds or more
@@ -69,19 +69,26 @@ class Client:
         self._used.add(connection)
         try:
             reply = await connection.exchange(self._head(target, request), request.body)
-        except BaseException:
+        except BaseException as error:
             connection.abort()
             self._used.discard(connection)
+            if isinstance(error, ClosedError):  # the others are closed as well, or about to be
+                self._forget_idle()
             raise
         reply.released = lambda: self._put_back(connection)
         return reply
 
     def close(self) -> None:
         """End every connection."""
-        for connection in [*self._idle, *self._used]:
+        self._forget_idle()
+        for connection in self._used:
+            connection.abort()
+        self._used.clear()
+
+    def _forget_idle(self) -> None:
+        for connection in self._idle:
             connection.abort()
         self._idle.clear()
-        self._used.clear()
 
     def _head(self, target: bytes, request: Request) -> bytes:
         lines = [b"%b %b HTTP/1.1\r\nhost: %b" % (request.method.encode(), target, self._origin.authority)]
