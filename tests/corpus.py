@@ -49,10 +49,11 @@ def lists_without_handshake(version: Path) -> bool:
 def releases(corpus: Path) -> Iterator[tuple[Path, Path]]:
     """Neighbouring versions of each server, variants left out."""
     for server in sorted(corpus.glob("*/*")):
-        found = sorted((one for one in server.iterdir() if "+" not in one.name), key=_order)
+        found = sorted((one for one in server.iterdir() if "+" not in one.name), key=order)
         yield from pairwise(found)
 
 
-def _order(version: Path) -> list[tuple[bool, int, str]]:
+def order(version: Path) -> list[tuple[bool, int, str]]:
+    """What sorts the versions of one server, roughly as they were released."""
     parts = re.split(r"[.-]", version.name)
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]

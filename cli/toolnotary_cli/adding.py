@@ -11,6 +11,9 @@ from toolnotary_cli.auditing import Audit, act
 from toolnotary_cli.hosting import found_by_run, run_line
 from toolnotary_cli.looking import launch_needed
 from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.shadowed import about, between_servers
+from toolnotary_cli.shadowed import document as shadow_document
+from toolnotary_cli.shadowed import lines as shadow_lines
 from toolnotary_verifier import history
 from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.earlier import passed_over, taken_back
@@ -20,6 +23,7 @@ from toolnotary_verifier.lockfile import SignedEntry, UnsignedEntry
 from toolnotary_verifier.moves import Move
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.review.shadowing import NOTHING_HELD, Held, Shadow
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.surface import Surface
 
@@ -38,6 +42,7 @@ class Wanted(NamedTuple):
         seen: what the server showed, to be recorded; None for a version that nobody looked at.
         argv: the command as it was given; empty where the server is reached by a URL.
         url: that URL as it was given.
+        held: what would be pinned, as it stands beside other servers.
     """
 
     move: Move
@@ -48,6 +53,7 @@ class Wanted(NamedTuple):
     seen: Surface | None = None
     argv: tuple[str, ...] = ()
     url: str = ""
+    held: Held = NOTHING_HELD
 
 
 class Adding:
@@ -87,6 +93,7 @@ class Adding:
             ConfigurationError: `file-not-writable`.
         """
         move, launch, change_set = wanted.move, wanted.launch, wanted.change_set
+        found = about(between_servers(self._project, {move.entry.server: wanted.held}), move.entry.server)
         self._audit.expect()
         if self._digest not in (None, change_set):
             raise Refused(
@@ -98,15 +105,15 @@ class Adding:
             _record(self._project, wanted)
             text = f"{shown(move.entry.server)} is pinned to this already"
             self._output.result(
-                self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)]
+                self._document(move, change_set, found, pinned=True), [text, *self._for_host(wanted)]
             )
             return exits.FINE
         before = _earlier(self._project.state.history, wanted)
-        if not self._is_agreed(wanted, before):
+        if not self._is_agreed(wanted, before, found):
             self._project.state.append(history.declined(move.entry.server, change_set))
             self._audit.write(act("declined", move.entry.server, launch, change_set=change_set))
             text = "declined: nothing was pinned"
-            self._output.result(self._document(move, change_set, pinned=False), text)
+            self._output.result(self._document(move, change_set, found, pinned=False), text)
             return exits.OBJECTION
         # Unasked, what another process recorded by then counts too; a person was shown what they answered.
         unless = (lambda known: bool(_earlier(known, wanted))) if self._yes else None
@@ -117,10 +124,12 @@ class Adding:
         self._audit.write(act("pinned", move.entry.server, launch, change_set=change_set, by=by))
         where = shown(str(self._project.lockfile_path), limit=300)
         text = f"{styled('pinned', 'good')}: {shown(move.entry.server)}, in {where}"
-        self._output.result(self._document(move, change_set, pinned=True), [text, *self._for_host(wanted)])
+        self._output.result(
+            self._document(move, change_set, found, pinned=True), [text, *self._for_host(wanted)]
+        )
         return exits.FINE
 
-    def _is_agreed(self, wanted: Wanted, before: tuple[str, ...]) -> bool:
+    def _is_agreed(self, wanted: Wanted, before: tuple[str, ...], found: list[Shadow]) -> bool:
         """Whether it is to be pinned: by the person's answer, or unasked where `--yes` suffices.
 
         Raises:
@@ -134,6 +143,7 @@ class Adding:
         told = (
             f"{shown(move.entry.server)}: {wanted.launch.display}",
             *wanted.lines,
+            *shadow_lines(found),
             *move.notes,
             *(styled(line, "warn") for line in before),
             f"change set {wanted.change_set}",
@@ -210,7 +220,9 @@ class Adding:
         )
         return accepted and bool(pins.profiles) and not pins.unaccepted
 
-    def _document(self, move: Move, change_set: str, *, pinned: bool) -> dict[str, object]:
+    def _document(
+        self, move: Move, change_set: str, found: list[Shadow], *, pinned: bool
+    ) -> dict[str, object]:
         entry = move.entry
         signed = entry if isinstance(entry, SignedEntry) else None
         return {
@@ -220,6 +232,7 @@ class Adding:
             "version": None if signed is None else signed.version,
             "signer": None if signed is None else signed.signer,
             "changeSet": change_set,
+            "shadows": [shadow_document(one) for one in found],
             "lockfile": str(self._project.lockfile_path),
         }
 

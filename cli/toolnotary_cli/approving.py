@@ -25,6 +25,8 @@ from toolnotary_cli.looking import (
 from toolnotary_cli.moving import to_version
 from toolnotary_cli.offers import offers
 from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.shadowed import about, between_servers
+from toolnotary_cli.shadowed import document as shadow_document
 from toolnotary_cli.source import Command, Published, Source
 from toolnotary_verifier.approval import accept, declined
 from toolnotary_verifier.canonical import Digest
@@ -37,6 +39,7 @@ from toolnotary_verifier.lockfile import Entry
 from toolnotary_verifier.moves import Move
 from toolnotary_verifier.pinning import judge_for, load_pins, record_outcome
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.review.shadowing import Held, Shadow
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement
@@ -249,8 +252,15 @@ class Approving:
             changes=changes,
             notes=move.notes,
             warnings=taken_back(known, move.entry, judgement.change_set),
+            shadows=self._shadows(changes),
         )
         return self._asked
+
+    def _shadows(self, changes: Changes) -> tuple[Shadow, ...]:
+        """What of the change stands in the way of the other servers of the lockfile, or speaks of them."""
+        seen = Held.of(changes.surface.definitions.values())
+        found = between_servers(self._project, {self._server: seen})
+        return tuple(about(found, self._server, changes.new))
 
     def _agreed(self, question: Question, move: Move, *, shown_by: str) -> bool:
         """Whether the person said yes; a no is remembered.
@@ -294,6 +304,7 @@ class Approving:
             "server": self._server,
             "changeSet": change_set,
             "accepted": accepted,
+            "shadows": [] if self._asked is None else [shadow_document(one) for one in self._asked.shadows],
             "causes": None if self._asked is None else cause_document(self._asked.changes.causes),
             "lockfile": str(self._project.lockfile_path),
         }

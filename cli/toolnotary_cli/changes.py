@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolnotary_verifier.pins import Pins
     from toolnotary_verifier.review import Review
     from toolnotary_verifier.review.cause import Causes
+    from toolnotary_verifier.review.shadowing import Shadow
     from toolnotary_verifier.sightings import Sighting
 
 Key = tuple[Kind, str]
@@ -53,6 +54,7 @@ class Question(NamedTuple):
         signed: lines about the signature of the version that would be pinned; none where nobody signed it.
         notes: escaped lines to read before agreeing.
         warnings: which no of the person a yes would take back.
+        shadows: what of the change stands in the way of another server's tools, or names one.
         seen: the guarded connection that it was seen on; None where it was looked at just now.
     """
 
@@ -64,6 +66,7 @@ class Question(NamedTuple):
     signed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    shadows: "tuple[Shadow, ...]" = ()
     seen: "Sighting | None" = None
 
     @property

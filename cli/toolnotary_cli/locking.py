@@ -21,6 +21,7 @@ from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.moves import pin_signed, pin_surface
 from toolnotary_verifier.pins import Pins
 from toolnotary_verifier.project import Project
+from toolnotary_verifier.review.shadowing import Held
 from toolnotary_verifier.shellwords import command
 
 if TYPE_CHECKING:
@@ -74,11 +75,13 @@ class Locking:
                 version.server, key_id=given.key_id, pem=given.to_pem().decode("ascii")
             )
             move = replace(move, events=(event, *move.events))
-        digest = signed.verified.manifest.digest
+        manifest = signed.verified.manifest
         by_policy = signer.removeprefix("key:") in named
         lines = [_RECORDED, *signed_lines(signed)]
         argv, url = _argv(launched), _url(launched)
-        return self._adding.pin(Wanted(move, lines, launch, digest, named=by_policy, argv=argv, url=url))
+        held = Held.of(one.definition for found in manifest.variants.values() for one in found)
+        wanted = Wanted(move, lines, launch, manifest.digest, named=by_policy, argv=argv, url=url, held=held)
+        return self._adding.pin(wanted)
 
     def unsigned(self, server: str, source: Source | None, argv: Sequence[str]) -> int:
         """Pin what a server shows now, or what a saved listing shows; returns the exit code."""
@@ -113,6 +116,7 @@ class Locking:
                 seen=seen.surface,
                 argv=started,
                 url=_url(source),
+                held=Held.of(seen.surface.definitions.values()),
             )
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown, styled
+from toolnotary_cli.shadowed import lines as shadow_lines
 from toolnotary_cli.verdicts import verdict_line
 from toolnotary_cli.wording import called, counted
 from toolnotary_verifier.canonical import JsonValue, plain
@@ -56,6 +57,7 @@ def question_lines(question: Question) -> Iterator[str]:
     changes = list(change_lines(question.changes))
     yield from changes or ["no definition changes"]
     yield from cause_lines(question.changes.causes)
+    yield from shadow_lines(question.shadows)
     yield from question.notes
     yield from (styled(line, "warn") for line in question.warnings)
     yield f"change set {question.change_set}"

@@ -177,7 +177,7 @@ def test_approve_shows_the_cause_before_it_asks(bench: Bench) -> None:
     shown = bench.at_terminal(*line, answers=NO).shown
     assert "cause: schema generator: " in shown
     assert "not accounted for, so read it: tool copy_file (description)" in shown
-    document = json.loads(shown[shown.index("{\n") :])
+    document = json.loads(shown[shown.rindex("\n{\n") :])
     schema = json.loads((ROOT / "docs" / "schemas" / "approve.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(document)
     assert [one["name"] for one in document["causes"]["apart"]] == ["copy_file"]

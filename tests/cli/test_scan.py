@@ -389,7 +389,7 @@ def test_one_server_under_two_names_is_told_once_of_each_and_its_tools_not_at_al
         "files": "the same server is configured as again too",
         "again": "the same server is configured as files too",
     }
-    assert result["collisions"] == []
+    assert result["shadows"] == []
 
 
 def test_tools_of_several_servers_that_can_be_confused_are_told(bench: Bench) -> None:
@@ -405,13 +405,14 @@ def test_tools_of_several_servers_that_can_be_confused_are_told(bench: Bench) ->
     file = hosts(bench, {"files": entry(bench.launch), "other": entry(second)})
     code, result = bench.json("scan", file)
     assert code == 1
-    found = {(one["kind"], tuple(one["names"])) for one in result["collisions"]}
+    found = {(one["rule"], tuple(one["names"])) for one in result["shadows"]}
     assert found == {
-        ("exact", ("lose",)),
-        ("host", ("get.item", "get_item")),
-        ("confusable", ("find", "f\u0456nd")),
+        ("same-name", ("lose",)),
+        ("same-name-to-hosts", ("get.item", "get_item")),
+        ("look-alike-name", ("find", "f\u0456nd")),
     }
-    assert {tuple(one["servers"]) for one in result["collisions"]} == {("files", "other")}
+    assert {tuple(one["servers"]) for one in result["shadows"]} == {("files", "other")}
+    assert {one["host"] for one in result["shadows"]} == {str(Path(file))}
     text = bench.run("scan", file)[1]
     assert "f\\u{456}nd" in text
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary check`: servers against the lockfile. It writes nothing, and starts what it was told to."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from toolnotary_cli.looking import Seen
     from toolnotary_cli.source import Source
     from toolnotary_cli.verdicts import Row
+    from toolnotary_verifier.definition import Definition
     from toolnotary_verifier.launch import Launch
     from toolnotary_verifier.lockfile import Entry
     from toolnotary_verifier.project import Project
+    from toolnotary_verifier.review.shadowing import Shadow
     from toolnotary_verifier.verify import VerifiedManifest
 
-SCHEMA: Final = "https://toolnotary.dev/output/check/v1"
 _EXPECTED: Final = "give a saved listing, a URL or a command behind --; --server NAME names a pinned server"
 
 
@@ -69,6 +70,7 @@ def command(
     not valid.
     """
     from toolnotary_cli import source as sources
+    from toolnotary_cli.checked import document, lines
     from toolnotary_cli.opening import open_project, tell_unaccepted
     from toolnotary_cli.verdicts import exit_code
 
@@ -80,7 +82,8 @@ def command(
     else:
         rows = look.at_entries(server, start=start)
     look.tell_unrecorded()
-    output.result(_document(rows), list(_lines(rows, project)))
+    found = look.shadows(server if source is None and not argv else rows[0].server)
+    output.result(document(rows, found), list(lines(rows, project, found)))
     return exit_code(rows)
 
 
@@ -93,6 +96,7 @@ class _Look:
         self._offline = offline
         self._output = output
         self._unrecorded: list[str] = []
+        self._seen: dict[str, list[Definition]] = {}
         self._is_given_up = False
 
     def tell_unrecorded(self) -> None:
@@ -102,6 +106,16 @@ class _Look:
 
         if self._unrecorded:
             self._output.note(on_policy_alone(self._project, enumerated(self._unrecorded)))
+
+    def shadows(self, server: str | None) -> "list[Shadow]":
+        """What the servers of the lockfile are to each other; of one of them, where one is asked about."""
+        if len({entry.server for entry in self._project.lockfile.entries} | self._seen.keys()) < 2:
+            return []
+        from toolnotary_cli.shadowed import about, between_servers
+        from toolnotary_verifier.review.shadowing import Held
+
+        found = between_servers(self._project, {name: Held.of(some) for name, some in self._seen.items()})
+        return found if server is None else about(found, server)
 
     def at(self, source: "Source", server: str | None) -> "Row":
         """The row of what stands on the command line; a file that is not valid ends the command."""
@@ -197,6 +211,7 @@ class _Look:
         from toolnotary_verifier.decide import decide
         from toolnotary_verifier.pinning import load_pins
 
+        self._seen.setdefault(server, []).extend(seen.surface.definitions.values())
         pins = load_pins(self._project, server=server, launch=seen.launch)
         if pins.unrecorded:
             self._unrecorded.append(server)
@@ -230,32 +245,3 @@ class _Look:
         )
         self._is_given_up = isinstance(found.failure, CannotTell)
         return [signed.verified for signed in found.signed]
-
-
-def _document(rows: "Sequence[Row]") -> dict[str, object]:
-    from toolnotary_cli.verdicts import counts, row_document
-
-    return {
-        "schema": SCHEMA,
-        "servers": [row_document(row) for row in rows],
-        "counts": counts(row.outcome for row in rows),
-    }
-
-
-def _lines(rows: "Sequence[Row]", project: "Project") -> Iterator[str]:
-    from toolnotary_cli.looking import launch_needed
-    from toolnotary_cli.output import styled
-    from toolnotary_cli.verdicts import counts, next_lines, row_lines
-    from toolnotary_cli.wording import counted
-    from toolnotary_verifier.verdict import Outcome
-
-    for row in rows:
-        yield from row_lines(row)
-        if row.outcome is Outcome.VERIFIED:
-            continue
-        entries = project.lockfile.named(row.server)
-        launch = launch_needed(project, row.server) if entries else ""
-        yield from next_lines(row, is_pinned=bool(entries), launch=launch)
-    told = ", ".join(f"{count} {state}" for state, count in counts(row.outcome for row in rows).items())
-    yield f"{counted(len(rows), 'server')}: {told}"
-    yield styled("verified means: the definitions that were signed or accepted, and nothing more", "dim")

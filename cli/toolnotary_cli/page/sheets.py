@@ -10,11 +10,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import click
+
 from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown
 from toolnotary_cli.page.markup import Markup, element, joined
 from toolnotary_cli.page.writing import difference, replaced, whole
+from toolnotary_cli.shadowed import lines as shadow_lines
 from toolnotary_cli.wording import called, counted, name_text
 from toolnotary_verifier.canonical import plain
 from toolnotary_verifier.definition import Kind
@@ -60,7 +63,8 @@ def sheets(question: Question) -> list[Markup]:
     """What a person reads before they answer: all of it, in as many sheets as it takes."""
     parts = [_facts(question), _counts(question.changes.verdicts)]
     told = (*question.warnings, *question.notes, *cause_lines(question.changes.causes))
-    parts += [element("p", line, class_="note") for line in told]
+    shadows = (click.unstyle(line) for line in shadow_lines(question.shadows))
+    parts += [element("p", line, class_="note") for line in (*told, *shadows)]
     cards = _cards(question.changes)
     found: list[list[Markup]] = [parts]
     size = 0

@@ -4,25 +4,19 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolnotary_cli import places
+from toolnotary_cli import places, shadowed
 from toolnotary_cli.output import Look, shown, styled
 from toolnotary_cli.remedies import remedy_of
-from toolnotary_cli.scan.collisions import MOST_SHOWN, Collision
 from toolnotary_cli.scan.state import Configured
 from toolnotary_cli.scan.survey import Failed, Survey, called
 from toolnotary_cli.verdicts import counts, error_document
-from toolnotary_cli.wording import counted, name_text
+from toolnotary_cli.wording import counted
 from toolnotary_verifier.escape import visible
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Inspection, Outcome
 
 SCHEMA: Final = "https://toolnotary.dev/output/scan/v1"
 _LOOKS: Final[dict[Outcome, Look]] = {Outcome.VERIFIED: "good", Outcome.DRIFT: "bad"}
-_ALIKE: Final = {
-    "exact": "the same name",
-    "host": "one name to hosts, which replace characters",
-    "confusable": "alike to a reader",
-}
 
 
 def document(survey: Survey) -> dict[str, object]:
@@ -38,10 +32,8 @@ def document(survey: Survey) -> dict[str, object]:
         ],
         "servers": [_server(one) for one in survey.servers],
         "counts": counts(one.outcome for one in survey.servers),
-        "collisions": [
-            {"host": host, "kind": one.kind, "names": list(one.names), "servers": list(one.servers)}
-            for host, some in survey.collisions.items()
-            for one in some
+        "shadows": [
+            {"host": host, **shadowed.document(one)} for host, some in survey.shadows.items() for one in some
         ],
     }
 
@@ -101,8 +93,9 @@ def lines(survey: Survey) -> Iterator[str]:
             yield from _server_lines(one)
     for failed in survey.failed:
         yield visible(f"{failed.error.code}: {failed.error.message}", limit=600)
-    for host, some in survey.collisions.items():
-        yield from _collision_lines(host, some)
+    for host, some in survey.shadows.items():
+        yield f"tools that {shown(host)} gets from several servers and that stand in each other's way:"
+        yield from (f"  {line}" for line in shadowed.lines(some))
     told = counts(one.outcome for one in survey.servers)
     states = ", ".join(f"{number} {state}" for state, number in told.items())
     files = counted(len(survey.documents), "file")
@@ -156,12 +149,3 @@ def _where(one: Configured) -> tuple[str, ...]:
     if one.lockfile is None or one.lockfile == places.lockfile(None):
         return ()
     return ("--lockfile", str(one.lockfile))
-
-
-def _collision_lines(host: str, some: list[Collision]) -> Iterator[str]:
-    yield f"tools that {shown(host)} gets from several servers under names that can be confused:"
-    for one in some[:MOST_SHOWN]:
-        names = ", ".join(name_text(name) for name in one.names[:8])
-        yield f"  {names}: {_ALIKE[one.kind]}, of {', '.join(one.servers[:8])}"
-    if len(some) > MOST_SHOWN:
-        yield f"  and {len(some) - MOST_SHOWN} more"

@@ -12,11 +12,12 @@ from toolnotary_cli.hosts.entries import Entry
 from toolnotary_cli.hosts.guarded import Guarded, seen_through
 from toolnotary_cli.hosts.starting import launch_of, start_folder
 from toolnotary_cli.scan.findings import Finding, of_entry
+from toolnotary_cli.shadowed import held_by_pins
 from toolnotary_cli.verdicts import Row
 from toolnotary_cli.wording import override_line
-from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.errors import CannotTell, ConfigurationError, Refused, ToolnotaryError
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.review.shadowing import NOTHING_HELD, Held
 from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Judgement, Outcome, Reason
 
@@ -65,7 +66,7 @@ class Configured:
         error: what kept it from being judged.
         look: the recorded look that counts.
         judgement: what a look of now came to.
-        tools: the names of its tools, as far as they are known.
+        held: its tools and what it says, as far as they are known.
         findings: what else a person should know.
     """
 
@@ -81,7 +82,7 @@ class Configured:
     error: ToolnotaryError | None = None
     look: "Look | None" = None
     judgement: Judgement | None = None
-    tools: frozenset[str] = frozenset()
+    held: Held = NOTHING_HELD
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -166,7 +167,7 @@ def look_at(found: Configured, projects: Projects) -> None:
         return
     found.judgement, found.look, found.error, found.why = judgement, None, None, ""
     found.outcome = judgement.outcome
-    found.tools = frozenset(name for kind, name in surface.definitions if kind is Kind.TOOL)
+    found.held = Held.of(surface.definitions.values())
 
 
 def _held(found: Configured, projects: Projects) -> _Held:
@@ -228,7 +229,7 @@ def _recorded(found: Configured, held: _Held) -> None:
     if held.pinned is None:
         found.outcome = Outcome.UNPINNED
         return
-    found.tools = _tools(held)
+    found.held = held_by_pins(held.pins)
     found.findings += [Finding("override", override_line(one)) for one in held.pins.overrides]
     if not held.pins.profiles and held.pins.standing is None:
         found.outcome, found.why = Outcome.UNPINNED, "what the lockfile pins of it is not accepted by you"
@@ -236,9 +237,3 @@ def _recorded(found: Configured, held: _Held) -> None:
     known = recorded(held.project, held.pinned, held.pins)
     found.look, found.why = known.look, known.why
     found.outcome = Outcome.NOT_INSPECTED if known.look is None else known.look.outcome
-
-
-def _tools(held: _Held) -> frozenset[str]:
-    """The names of the tools that are pinned, accepted or not."""
-    accepted = {name for one in held.pins.profiles for kind, name in one.definitions if kind is Kind.TOOL}
-    return frozenset(accepted | {name for kind, name, _ in held.pins.unaccepted if kind is Kind.TOOL})

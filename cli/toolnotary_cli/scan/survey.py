@@ -15,12 +15,12 @@ from toolnotary_cli.hosts.entries import entries
 from toolnotary_cli.hosts.guarded import Guarded
 from toolnotary_cli.hosts.surroundings import Surroundings
 from toolnotary_cli.hosts.table import Scope
-from toolnotary_cli.scan.collisions import Collision, collisions
 from toolnotary_cli.scan.findings import Finding
 from toolnotary_cli.scan.state import Configured, configured
 from toolnotary_cli.verdicts import worst
 from toolnotary_verifier.errors import CannotTell, ToolnotaryError
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.review.shadowing import Shadow, shadows
 from toolnotary_verifier.surface import host_name
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class Survey:
         documents: the files that could be read, in the order of the table.
         failed: those that could not.
         servers: every server of the former.
-        collisions: by host, the names that it gets from several servers.
+        shadows: by host, tools that it gets from several servers and that stand in each other's way.
     """
 
     documents: list[Document] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     servers: list[Configured] = field(default_factory=list)
-    collisions: dict[str, list[Collision]] = field(default_factory=dict)
+    shadows: dict[str, list[Shadow]] = field(default_factory=dict)
 
     def exit_code(self, *, is_strict: bool) -> int:
         """What it ends the command with.
@@ -74,7 +74,7 @@ class Survey:
         """
         codes = [*(one.exit_code for one in self.servers), *(one.exit_code for one in self.failed)]
         active = (one for one in self.servers if not one.entry.is_disabled)
-        if is_strict and (any(one.findings for one in active) or any(self.collisions.values())):
+        if is_strict and (any(one.findings for one in active) or any(self.shadows.values())):
             codes.append(exits.OBJECTION)
         return worst(codes)
 
@@ -161,8 +161,8 @@ def _cut(folder: Path) -> CannotTell:
 
 
 def compare_again(found: Survey) -> None:
-    """Compare names anew, after servers were looked at."""
-    found.collisions = _collisions(found.servers)
+    """Compare tools anew, after servers were looked at."""
+    found.shadows = _shadows(found.servers)
 
 
 def _compare(found: Survey) -> None:
@@ -207,13 +207,18 @@ def _tell_alike(servers: Sequence[Configured]) -> None:
             one.findings.append(Finding("server-name", f"hosts may take its name for that of {told}"))
 
 
-def _collisions(servers: Iterable[Configured]) -> dict[str, list[Collision]]:
+def _shadows(servers: Iterable[Configured]) -> dict[str, list[Shadow]]:
     found = {}
     for host, held in _by_host(servers).items():
         # The same server twice has every name twice, which is told once, of the server.
         first = {one.launch.digest: one for one in reversed(held) if one.launch is not None}
-        found[host] = collisions({called(one): one.tools for one in first.values()})
+        found[host] = shadows({_named(one): one.held for one in first.values()})
     return {host: some for host, some in found.items() if some}
+
+
+def _named(one: Configured) -> str:
+    """What a host calls a server, and for which folder."""
+    return f"{one.entry.name} (for {one.entry.where})" if one.entry.where else one.entry.name
 
 
 def called(one: Configured) -> str:
