@@ -33,13 +33,20 @@ def command(*options: str) -> list[str]:
 @contextlib.contextmanager
 def serving(options: Sequence[str] = ()) -> Iterator[str]:
     """The URL of a running server."""
+    with running(options) as (_, url):
+        yield url
+
+
+@contextlib.contextmanager
+def running(options: Sequence[str] = ()) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A server and its URL."""
     argv = command(*options)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             url = process.stdout.readline().strip()
             assert url.startswith("http://127.0.0.1:"), url
-            yield url
+            yield process, url
         finally:
             process.kill()
             process.wait(DEADLINE)

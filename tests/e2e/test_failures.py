@@ -4,12 +4,12 @@
 | failure | `run` | `run --url`, `gateway` |
 |---|---|---|
 | the registry is away, slow or none | here, test_look_up.py | here |
-| what was signed has expired | here | the judge is the same: tests/verifier/test_pinning.py |
+| what was signed, or a certificate, has expired | test_expiry.py | test_expiry.py; the judge is the same |
 | the lockfile is broken | here, test_stdio_proxy.py, test_in_force.py | here |
 | the disk is full | here, test_stdio_proxy.py | here |
 | two share one lockfile | here | here |
-| the host is killed | here | test_bridge.py and here |
-| the server is killed during a call | here | here |
+| the host is killed | here | test_killed.py, which has the transports in a process, too |
+| the server is killed during a call | here | test_killed.py; breaks off a call: here |
 """
 
 import contextlib
