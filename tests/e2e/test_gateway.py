@@ -362,6 +362,9 @@ def test_no_line_repeats_a_credential_that_a_server_speaks(
             assert gate.ask("tools/list", **sent)["result"]["tools"] == []
             assert "withheld tool *** (added)" in gate.told
             assert "s3cret" not in gate.told
+        files = [path for path in home.rglob("*") if path.is_file()]
+        assert "audit.jsonl" in {path.name for path in files}
+        assert [path for path in files if b"s3cret" in path.read_bytes()] == []
 
 
 def test_what_is_no_request_goes_to_no_server_and_is_told_by_no_line(home: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a look at a server came to, as state records it: for `status` and `explain`, it decides nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Self
 
 from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
@@ -63,10 +63,16 @@ class Look(NamedTuple):
     inspection: Inspection = Inspection.WIRE
 
     @classmethod
-    def of(cls, judgement: Judgement) -> Self:
-        """The look that ended in this judgement."""
+    def of(cls, judgement: Judgement, *, masked: Callable[[str], str] = str) -> Self:
+        """The look that ended in this judgement.
+
+        Args:
+            judgement: what was decided.
+            masked: gives a text without secrets; a name that holds one is not recorded.
+        """
         ranked = sorted(judgement.objections, key=lambda v: (v.pinned is None, v.kind is not Kind.TOOL))
         short = [verdict for verdict in ranked if _is_recordable(verdict.name)]
+        short = [verdict for verdict in short if masked(verdict.name) == verdict.name]
         named = tuple(Objection(v.kind, v.name, v.reason, v.live) for v in short[:_MOST_OBJECTIONS])
         return cls(
             outcome=judgement.outcome,

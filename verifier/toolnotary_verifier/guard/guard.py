@@ -79,7 +79,7 @@ class Guard:
         self._secrets = Secrets(reached)
         self.server = name or reached.otherwise
         self.limits = project.policy.limits
-        self.log: Notes = Masking(log(self.server), self._secrets.repeated)
+        self.log: Notes = Masking(log(self.server), self._secrets.masked)
         if line := torn(project.state):
             self.log.line(line)
         # A launch that nobody pinned is nobody's server: it runs, and all that it shows is withheld.
@@ -89,7 +89,15 @@ class Guard:
         self._refuse_other(pins)
         self._trail: Trail | None = None
         self._audit = _expected(project.policy.audit)
-        self._recorder = Recorder(project, launch, name, self.log, keep=self._keep, inspection=inspection)
+        self._recorder = Recorder(
+            project,
+            launch,
+            name,
+            self.log,
+            keep=self._keep,
+            inspection=inspection,
+            masked=self._secrets.masked,
+        )
         if pins.unrecorded:
             self.log.line(on_policy_alone(project, escape(self.server, limit=200)))
         self._recorder.remember(pins)
@@ -229,6 +237,7 @@ class Guard:
             launch=self._reached.launch.digest,
             inspection=self._in_force.inspection.value,
             tell=lambda line: self.log.note("audit", line),
+            masked=self._secrets.masked,
         )
         self._trail = self._trail or trail
         return trail

@@ -1,28 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines for people without what a server was sent to be let in: it may repeat that wherever it speaks."""
+"""Lines for people without what a server was given or sent to be let in: it may repeat that anywhere."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from toolnotary_verifier.gate import Entry
 from toolnotary_verifier.guard.notes import Notes
-
-if TYPE_CHECKING:
-    from toolnotary_verifier.capture.concealed import Concealed
 
 
 class Masking:
     """Notes that are told elsewhere, masked."""
 
-    def __init__(self, notes: Notes, concealed: "Callable[[], Concealed | None]") -> None:
+    def __init__(self, notes: Notes, masked: Callable[[str], str]) -> None:
         """Nothing is told yet.
 
         Args:
             notes: tells what is left.
-            concealed: gives what is secret at this moment; None where nothing is.
+            masked: gives a text without what is secret at this moment.
         """
         self._notes = notes
-        self._concealed = concealed
+        self._masked = masked
 
     def entry(self, entry: Entry) -> None:
         """As `Notes.entry`."""
@@ -35,7 +31,3 @@ class Masking:
     def line(self, text: str) -> None:
         """As `Notes.line`."""
         self._notes.line(self._masked(text))
-
-    def _masked(self, text: str) -> str:
-        concealed = self._concealed()
-        return text if concealed is None else concealed.mask_unmistakable(text)

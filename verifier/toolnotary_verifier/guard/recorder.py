@@ -51,6 +51,7 @@ class Recorder:
         log: where people read what could not be recorded.
         keep: keeps a surface that a person could accept (`keeping.keep`).
         inspection: what of the server's messages is looked at.
+        masked: gives a text without the secrets of the server.
 
     Attributes:
         last: what is to be recorded, None before the first listing ended.
@@ -65,7 +66,9 @@ class Recorder:
         *,
         keep: "Callable[[Surface, Judgement], None] | None" = None,
         inspection: Inspection = Inspection.WIRE,
+        masked: "Callable[[str], str]" = str,
     ) -> None:
+        self._masked = masked
         self._inspection = inspection
         self.last: Judgement | _Unlisted | None = None
         self._keep = keep
@@ -96,7 +99,7 @@ class Recorder:
             kind: what was to be listed.
             why: as `Effects.unlisted` has it.
         """
-        self._failed[kind] = _Unlisted(kind, why, held_to, self._inspection)
+        self._failed[kind] = _Unlisted(kind, self._masked(why), held_to, self._inspection)
         self._conclude()
 
     def _conclude(self) -> None:
@@ -130,7 +133,7 @@ class Recorder:
             return
         self._recorded = last
         try:
-            look = last.look() if isinstance(last, _Unlisted) else Look.of(last)
+            look = last.look() if isinstance(last, _Unlisted) else Look.of(last, masked=self._masked)
             is_news = record_look(self._project, look, server=self._server, launch=self._launch)
             self._changes += is_news
             self._keep_surface(last)

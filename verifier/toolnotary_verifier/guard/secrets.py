@@ -42,15 +42,17 @@ class Secrets:
         sent = {f"of a host {number}": value for number, value in enumerate(tuple(self._credentials))}
         return replace(source, headers={**source.headers, **sent})
 
-    def repeated(self) -> "Concealed | None":
-        """What no line for people repeats; what a server says that was started, it writes there by itself."""
-        known = self._concealed
-        if not self._reached.url or (known is not None and known[0] == tuple(self._credentials)):
-            return None if known is None else known[1]
-        from toolnotary_verifier.capture.concealed import Concealed
+    def masked(self, text: str) -> str:
+        """A text as it is told or written: without those of them that it cannot hold by chance.
 
-        self._concealed = tuple(self._credentials), Concealed.of(self.source())
-        return self._concealed[1]
+        A server chooses the names of its tools, and may choose what it was given.
+        """
+        known = self._concealed
+        if known is None or known[0] != tuple(self._credentials):
+            from toolnotary_verifier.capture.concealed import Concealed
+
+            known = self._concealed = tuple(self._credentials), Concealed.of(self.source())
+        return known[1].mask_unmistakable(text)
 
     def refuse_in(self, surface: Surface) -> None:
         """Refuse a surface that repeats one of them.

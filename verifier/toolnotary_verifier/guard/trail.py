@@ -47,6 +47,7 @@ class Trail:
         launch: str | None,
         inspection: str = "wire",
         tell: Callable[[str], None],
+        masked: Callable[[str], str] = str,
     ) -> None:
         """A trail without a line; what it needs is loaded with the first one.
 
@@ -56,11 +57,13 @@ class Trail:
             launch: digest of the launch identity.
             inspection: `wire` where bytes are judged, `parsed` where an SDK parsed them before.
             tell: told, for people, once that it cannot be written, and once that it can be again.
+            masked: gives a name that nobody pinned without the secrets of the server.
         """
         self.connection = os.urandom(8).hex()
         self._rules = rules
         self._about = server, launch, inspection
         self._tell = tell
+        self._masked = masked
         self._lock = threading.Lock()
         self._missed = 0
         self._failed_at: float | None = None
@@ -97,7 +100,7 @@ class Trail:
             event=decision.event.value,
             protocol=decision.protocol,
             kind=None if decision.kind is None else decision.kind.value,
-            name=decision.name,
+            name=self._name(decision),
             reason=decision.reason or None,
             by="policy",
             request=decision.request,
@@ -122,6 +125,13 @@ class Trail:
         if decision.event is Event.ANSWERED and Said(decision.reason).is_by_a_person:
             return line._replace(by="user")
         return line
+
+    def _name(self, decision: Decision) -> str | None:
+        """The name as it may be written: what is pinned repeats no secret, anything else may."""
+        name, verdict = decision.name, decision.verdict
+        if name is None or (verdict is not None and verdict.reason in (Reason.VERIFIED, Reason.EQUIVALENT)):
+            return name
+        return self._masked(name)
 
     def event(self, event: str, **members: str | None) -> bool:
         """Take down what a shell did itself, such as `pinned`; returns as `decided`."""
