@@ -2,13 +2,11 @@
 """The result of `diff`: the reviews of all profiles that two sources have in common, as one."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from toolnotary_cli import caused
-from toolnotary_cli.drawing import review_lines
-from toolnotary_cli.output import styled
 from toolnotary_cli.pairing import Pairing, pair
 from toolnotary_cli.subject import ALONE, Subject
 from toolnotary_cli.wording import counted
@@ -187,29 +185,6 @@ def _fault(side: str, fault: Fault) -> JsonObject:
         "code": fault.code,
         "message": fault.message,
     }
-
-
-def lines(comparison: Comparison) -> Iterator[str]:
-    """The result for people: the verdict first."""
-    yield _headline(comparison)
-    for profile, causes in comparison.causes:
-        named = f" (profile {profile})" if profile != ALONE else ""
-        yield from (f"{line}{named}" for line in caused.lines(causes))
-    for profile, found in comparison.reviews:
-        drawn = list(review_lines(found))
-        if drawn and profile != ALONE:
-            yield f"in profile {profile}:"
-        yield from drawn
-    for side, only in (("old", comparison.pairing.only_old), ("new", comparison.pairing.only_new)):
-        for name in only:
-            yield f"{styled('!', 'bad')} profile {name} is on the {side} side only"
-
-
-def _headline(comparison: Comparison) -> str:
-    sides = f"{comparison.old} -> {comparison.new}"
-    if not comparison.differs:
-        return f"{styled('equal', 'good')}: {sides}: every definition is the same"
-    return f"{styled('different', 'bad')}: {sides}: {told_counts(comparison)}, risk {comparison.risk}"
 
 
 def told_counts(comparison: Comparison) -> str:

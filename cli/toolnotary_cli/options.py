@@ -6,13 +6,13 @@ Each is a decorator; the name of the parameter it fills is its own (`output` fil
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 
 from toolnotary_cli.colors import Decorator, color
 from toolnotary_cli.completion import hosts
-from toolnotary_cli.output import Output
+from toolnotary_cli.output import Format, Output
 
 __all__ = [
     "SERVER",
@@ -20,6 +20,7 @@ __all__ = [
     "color",
     "database",
     "dry_run",
+    "fail_on",
     "header",
     "host",
     "lockfile",
@@ -27,6 +28,8 @@ __all__ = [
     "output",
     "policy",
     "registry",
+    "reporting",
+    "screened",
 ]
 
 
@@ -79,6 +82,51 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
     return _format(color(command))
 
 
+def reporting(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--format` with every format and `--report` as `output: Reporting`, and `--color`."""
+    from functools import wraps
+
+    @wraps(command)
+    def told(*, form: Format, files: tuple[str, ...], is_whole: bool = False, **rest: object) -> object:
+        from toolnotary_cli.reporting import Reporting, report_file
+
+        given = tuple(map(report_file, files))
+        return command(output=Reporting(form, given, is_whole=is_whole), **rest)
+
+    return _all_formats(_report(color(told)))
+
+
+def screened(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As `reporting`, and `--all` for a text that fits one screen otherwise."""
+    return _all(reporting(command))
+
+
+_all_formats: Decorator = click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Format)),
+    default="text",
+    show_default=True,
+    help="Text for people, JSON (pure ASCII, with a published schema), SARIF for code scanning, annotations"
+    " and job summary for GitHub Actions, Markdown for a pull request, or an HTML file.",
+)
+_report: Decorator = click.option(
+    "--report",
+    "files",
+    metavar="FORMAT=FILE",
+    multiple=True,
+    help="Write the result in this format into this file too (repeatable).",
+)
+_all: Decorator = click.option(
+    "--all", "is_whole", is_flag=True, help="Text on a terminal: show everything, not one screen of it."
+)
+fail_on: Decorator = click.option(
+    "--fail-on",
+    type=click.Choice(["any", "low", "medium", "high", "critical"]),
+    default="any",
+    show_default=True,
+    help="End with 1 only for changes of this class or a worse one; what has no class always counts.",
+)
 registry: Decorator = click.option(
     "--registry",
     metavar="URL",

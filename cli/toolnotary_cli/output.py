@@ -8,7 +8,7 @@ import click
 
 from toolnotary_verifier.escape import escape, visible
 
-Format = Literal["text", "json"]
+Format = Literal["text", "json", "sarif", "github", "markdown", "html"]
 Look = Literal["good", "bad", "warn", "dim", "strong"]
 
 
@@ -31,7 +31,7 @@ class Output:
             text: the same for people: one string, or lines; text from a server already escaped (see `shown`).
         """
         if self.is_json:
-            _print(_json(document))
+            _print(json_text(document))
             return
         # In one piece: click flushes after each, and a listing has a line a tool.
         lines = [text] if isinstance(text, str) else list(text)
@@ -52,7 +52,7 @@ def _print(text: str, *, err: bool = False) -> None:
         raise
 
 
-def _json(document: object) -> str:
+def json_text(document: object) -> str:
     r"""A result in pure ASCII. Bytes of a file's name that are no UTF-8 become `\ufffd`, as JSON has none."""
     import json
 

@@ -13,6 +13,7 @@ from toolnotary_verifier.shellwords import command
 from toolnotary_verifier.verdict import Action, Judgement, Outcome, Verdict
 
 if TYPE_CHECKING:
+    from toolnotary_cli.changes import Changes
     from toolnotary_verifier.canonical import JsonObject
     from toolnotary_verifier.review.cause import Causes
 
@@ -39,6 +40,7 @@ class Row(NamedTuple):
         judgement: what was decided; None where it was not inspected.
         error: why it was not inspected.
         causes: what a difference comes from, as far as it shows; None where nothing differs.
+        changes: what is not as pinned, where that was asked for.
     """
 
     server: str
@@ -46,6 +48,7 @@ class Row(NamedTuple):
     judgement: Judgement | None = None
     error: ToolnotaryError | None = None
     causes: "Causes | None" = None
+    changes: "Changes | None" = None
 
     @property
     def outcome(self) -> Outcome:
@@ -111,6 +114,8 @@ def row_document(row: Row) -> dict[str, object]:
         "error": None if row.error is None else error_document(row.error),
     }
     if row.judgement is not None:
+        reviewed = None if row.changes is None else row.changes.review
+        document |= {} if reviewed is None else {"risk": reviewed.risk.value}
         document |= {
             "changeSet": row.judgement.change_set,
             "counts": {reason.value: count for reason, count in row.judgement.counts.items()},

@@ -51,5 +51,4 @@ def test_a_person_sees_the_most_dangerous_definition_first(tmp_path: Path, capsy
     assert main(["diff", *sides(tmp_path, *bump(40))]) == 1
     shown = capsys.readouterr().out.splitlines()
     assert "risk high" in shown[0]
-    assert shown[1].startswith("~ tool t37 ")
-    assert shown[2].startswith("  high hint-safer at /annotations/destructiveHint: ")
+    assert shown[1].startswith("high     tool t37 /annotations/destructiveHint: ")

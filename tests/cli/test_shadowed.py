@@ -180,3 +180,14 @@ def test_a_name_in_many_texts_is_told_once_and_counted(bench: Bench, second: Sec
     [mention] = [one for one in result["shadows"] if one["rule"] == "mentions-other-tool"]
     assert (len(mention["places"]), mention["times"]) == (8, 21)
     assert "and 13 more definitions" in bench.run("check", "--start")[1]
+
+
+@pytest.mark.parametrize("form", ["sarif", "github", "markdown", "html"])
+def test_every_report_of_a_check_tells_it_and_no_build_fails_for_it(
+    form: str, bench: Bench, second: Second
+) -> None:
+    assert second.lock().code == 0
+    code, out, _ = bench.run("check", "--start", "--format", form, "--fail-on", "low")
+    assert code == 0
+    assert "mentions-other-tool" in out
+    assert "send_mail" in out

@@ -68,6 +68,7 @@ def _document(server: str, url: str, found: "Sequence[Version]") -> dict[str, ob
                 "bytes": one.size.bytes,
                 "tokens": one.size.tokens,
                 "changes": None if one.comparison is None else one.comparison.counts,
+                "risk": None if one.comparison is None else one.comparison.risk.value,
             }
             for one in found
         ],
@@ -94,7 +95,9 @@ def _row(one: "Version") -> tuple[str, ...]:
     from toolnotary_cli.comparison import told_counts
 
     size = one.size
-    told = "the first one" if one.comparison is None else told_counts(one.comparison) or "none"
+    found = one.comparison
+    told = "the first one" if found is None else told_counts(found) or "none"
+    told += f", risk {found.risk}" if found is not None and found.differs else ""
     version = shown(one.published.version, limit=40)
     numbers = (one.published.sequence, size.tools, size.bytes, size.tokens)
     return (version, *map(str, numbers), told)

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolnotary snapshot`: what a server says of itself, kept beside its code and checked in its tests."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from toolnotary_cli import completion, exits, options
-from toolnotary_cli.output import Output, shown, styled
+from toolnotary_cli.output import shown, styled
+from toolnotary_cli.reporting import Result
 from toolnotary_cli.trailing import TrailingCommand
 from toolnotary_cli.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from toolnotary_cli.comparison import Comparison
+    from toolnotary_cli.rendering.report import Report
+    from toolnotary_cli.reporting import Reporting, Screen
     from toolnotary_cli.source import Source
     from toolnotary_verifier.surface import Surface
 
@@ -39,7 +43,7 @@ _EXPECTED: Final = "give a command behind --, a URL, or a file (- for standard i
 @options.policy
 @options.registry
 @options.offline
-@options.output
+@options.screened
 def command(
     *,
     source: str | None,
@@ -49,7 +53,7 @@ def command(
     policy: Path | None,
     registry: str | None,
     offline: bool,
-    output: Output,
+    output: "Reporting",
 ) -> int:
     """Keep what a server says of itself in a file beside its code, for whoever makes the server.
 
@@ -87,10 +91,8 @@ def command(
     comparison = None if kept is None else compare(kept, now)
     if written is not None:
         replace_file(out, written)
-    output.result(
-        _document(out, surface, comparison, is_written=not check),
-        _lines(out, surface, comparison, accept=accept if check else None),
-    )
+    told = _Told(out, len(surface.definitions), comparison, accept if check else None)
+    output.tell(told.result((sources.Saved((out,)),)))
     return exits.OBJECTION if check and comparison is not None and comparison.differs else exits.FINE
 
 
@@ -101,29 +103,56 @@ def _refuse_secrets(source: "Source", surface: "Surface") -> None:
     refuse_secrets(source, surface)
 
 
-def _document(
-    out: Path, surface: "Surface", comparison: "Comparison | None", *, is_written: bool
-) -> dict[str, object]:
-    from toolnotary_cli.comparison import document
+class _Told(NamedTuple):
+    """What the command tells.
 
-    return {
-        "schema": SCHEMA,
-        "file": str(out),
-        "written": is_written,
-        "definitions": len(surface.definitions),
-        "difference": None if comparison is None else document(comparison),
-    }
+    Attributes:
+        file: the file.
+        definitions: how many the server shows.
+        comparison: with the file as it was; None where there was none.
+        accept: the command that accepts what differs; None where it was written.
+    """
 
+    file: Path
+    definitions: int
+    comparison: "Comparison | None"
+    accept: str | None
 
-def _lines(
-    out: Path, surface: "Surface", comparison: "Comparison | None", *, accept: str | None
-) -> Iterator[str]:
-    from toolnotary_cli.comparison import lines
+    def result(self, sources: "Sequence[Source]") -> "Result":
+        """The same in every form, pointed to by the file."""
+        from toolnotary_cli.rendering.comparisons import result
 
-    if comparison is not None:
-        yield from lines(comparison)
-    if accept is None:
-        told = counted(len(surface.definitions), "definition")
-        yield f"{styled('written', 'good')}: {shown(str(out), limit=None)}, {told}"
-    elif comparison is not None and comparison.differs:
-        yield f"to accept it: {accept}"
+        drawn = None if self.comparison is None else result(self.comparison, sources, command="snapshot")
+
+        def document() -> dict[str, object]:
+            return {
+                "schema": SCHEMA,
+                "file": str(self.file),
+                "written": self.accept is None,
+                "definitions": self.definitions,
+                "difference": None if drawn is None else drawn.document(),
+            }
+
+        def lines(screen: "Screen") -> "Iterator[str]":
+            if drawn is not None:
+                yield from drawn.lines(screen)
+            yield from self._ending()
+
+        def report() -> "Report":
+            from toolnotary_cli.rendering.report import Report
+
+            if drawn is not None:
+                return drawn.report()
+            return Report(command="snapshot", headline=f"written: {self._file}", is_fine=True, items=())
+
+        return Result(document, lines, report)
+
+    @property
+    def _file(self) -> str:
+        return shown(str(self.file), limit=None)
+
+    def _ending(self) -> "Iterator[str]":
+        if self.accept is None:
+            yield f"{styled('written', 'good')}: {self._file}, {counted(self.definitions, 'definition')}"
+        elif self.comparison is not None and self.comparison.differs:
+            yield f"to accept it: {self.accept}"

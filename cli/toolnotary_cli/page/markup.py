@@ -71,7 +71,9 @@ def element(name: str, /, *content: "Markup | str", **attributes: str | None) ->
     return Markup(f"<{name}{written}>{joined(content).html}</{name}>")
 
 
-def document(title: str, style: str, *body: Markup, refresh: int | None = None) -> str:
+def document(
+    title: str, style: str, *body: Markup, refresh: int | None = None, policy: str | None = None
+) -> str:
     """A whole page.
 
     Args:
@@ -79,12 +81,18 @@ def document(title: str, style: str, *body: Markup, refresh: int | None = None) 
         style: a style sheet of ours; the digest of exactly this text is what its policy allows.
         body: what is in it.
         refresh: seconds after which a browser asks again; None for never.
+        policy: its content security policy, for a page that no server of ours hands out with one.
     """
     if "<" in style:
         raise ValueError("a style sheet that could end its element")
     head = joined(
         (
             element("meta", charset="utf-8"),
+            *(
+                ()
+                if policy is None
+                else (element("meta", http_equiv="Content-Security-Policy", content=policy),)
+            ),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="color-scheme", content="light dark"),
             element("meta", name="robots", content="noindex"),

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report for people: the worst first, word by word; on a terminal one screen, unless all is asked for.
+
+Lines that hold text from a server begin with `  | `, so that no text can pass for a line of ours.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Final
+
+from toolnotary_cli.output import Look
+from toolnotary_cli.rendering.columns import Spans, wrapped
+from toolnotary_cli.rendering.excerpt import around, clipped, pieces, shown
+from toolnotary_cli.rendering.report import Item, Report, counted_risks
+from toolnotary_cli.reporting import Screen
+from toolnotary_cli.wording import counted
+from toolnotary_verifier.review import Risk
+from toolnotary_verifier.words import Origin, Piece
+
+GUTTER: Final = "  | "
+_RISK_LOOK: Final[Mapping[Risk, Look]] = {
+    Risk.CRITICAL: "bad",
+    Risk.HIGH: "bad",
+    Risk.MEDIUM: "warn",
+    Risk.LOW: "dim",
+    Risk.NONE: "dim",
+}
+_LOOK: Final[Mapping[Origin, Look | None]] = {Origin.OLD: "bad", Origin.NEW: "good", Origin.BOTH: None}
+_MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
+_INDENT: Final = " " * 9
+# Lines of text a finding, from all that there is room for down to one; what the finding is about is in each.
+_DEPTHS: Final = (12, 6, 3, 2, 1)
+_HEADING: Final = 4
+# Lines of the result and its causes on a screen.
+_HEAD: Final = 6
+_COLUMNS: Final = 80
+# Lines that findings have at least, on however small a screen.
+_LEAST: Final = 5
+# Characters of an unchanged stretch that stay visible beside a change, and of a changed one before it is cut.
+_CONTEXT: Final = 60
+_SHOWN: Final = 1500
+
+
+def report_lines(report: Report, screen: Screen) -> Iterator[str]:
+    """The report in lines, escaped and with colours; `--all` is what shows all of it.
+
+    Args:
+        report: what to draw.
+        screen: how much room there is.
+    """
+    head = _head(report, screen)
+    yield from head
+    whole = chain(_items(report.items, screen.columns), _notes(report, screen.columns))
+    room = None if screen.lines is None else max(screen.lines - len(head) - 1, _LEAST)  # one for the prompt
+    begun = list(islice(whole, None if room is None else room + 1))
+    if room is None or len(begun) <= room:
+        yield from begun
+    else:
+        yield from _fitting(report, screen, room)
+
+
+def _head(report: Report, screen: Screen) -> list[str]:
+    """The result, its first word with a colour, and what the difference comes from; on a screen few lines."""
+    verdict, _, rest = report.headline.partition(":")
+    told: Spans = [(verdict, "good" if report.is_fine else "bad"), (f":{rest}", None)]
+    lines = wrapped(told, screen.columns, rest=_INDENT)
+    for cause in report.causes:
+        lines += wrapped([(cause, None)], screen.columns, rest=_INDENT)
+    return lines if screen.lines is None else lines[:_HEAD]
+
+
+def _fitting(report: Report, screen: Screen, room: int) -> Iterator[str]:
+    """As many findings as there is room for, the worst first, then how many there are besides."""
+    room -= len(_ending(report.items, screen.columns))  # no ending is longer
+    drawn: list[list[str]] = []
+    for depth in _DEPTHS if len(report.items) <= room else _DEPTHS[-1:]:
+        drawn = [_brief(item, screen.columns, depth) for item in report.items[:room]]
+        if sum(map(len, drawn)) <= room:
+            break
+    used = count = 0
+    for lines in drawn:
+        if used + len(lines) > room and count:
+            break
+        yield from lines[: max(room, _HEADING)]  # the worst one is always there
+        used, count = used + len(lines), count + 1
+    yield from _ending(report.items[count:], screen.columns)
+
+
+def _ending(rest: Sequence[Item], columns: int | None) -> list[str]:
+    told = (
+        f"and {counted(len(rest), 'more finding')} ({counted_risks(rest)})" if rest else "cut to the screen"
+    )
+    return wrapped([(f"{told}; --all shows everything", "strong")], columns, rest=_INDENT)
+
+
+def _items(items: Sequence[Item], columns: int | None) -> Iterator[str]:
+    """Every item in full; what was shown at a place is not shown there again."""
+    told: set[object] = set()
+    for item in items:
+        yield from _heading(item, item.where, columns)
+        if len(item.places) > 1:
+            where = ", ".join(place.told for place in item.places)
+            yield from wrapped([(f"in {where}", None)], columns, first=_INDENT, rest=_INDENT)
+        content = (item.places[0], item.old, item.new)
+        if content not in told:
+            yield from _gutter(_whole(pieces(item)), columns)
+        told.add(content)
+
+
+def _heading(item: Item, where: str, columns: int | None) -> list[str]:
+    risk: Spans = [(f"{item.risk.value:<8} ", _RISK_LOOK[item.risk])]
+    ids = " ".join(f"[{rule.id}]" for rule in item.rules)
+    words: Spans = [*risk, (f"{where}: {item.titles} ", None), (ids, "dim")]
+    lines = wrapped(words, columns, rest=_INDENT)
+    if item.detail:
+        lines += wrapped([(item.detail, None)], columns, first=_INDENT, rest=_INDENT)
+    return lines
+
+
+def _brief(item: Item, columns: int | None, depth: int) -> list[str]:
+    """The heading, and no more than `depth` lines of what changed; long names are cut."""
+    width = (columns or _COLUMNS) - len(GUTTER)
+    # Marks, and what breaking at words leaves empty, take some of the room.
+    spans = [_marked(origin, text) for origin, text in around(item, width * depth * 3 // 4)]
+    return [
+        *_heading(item, clipped(item.where, width * 2), columns)[:_HEADING],
+        *_gutter(spans, columns)[:depth],
+    ]
+
+
+def _whole(found: Sequence[Piece]) -> Spans:
+    """The pieces in order, what went and came marked, long stretches cut."""
+    drawn: Spans = []
+    for index, piece in enumerate(found):
+        if piece.origin is Origin.BOTH:
+            drawn += _common(piece.text, before=index > 0, after=index < len(found) - 1)
+        else:
+            drawn.append(_marked(piece.origin, _cut(piece)))
+    return drawn
+
+
+def _common(text: str, *, before: bool, after: bool) -> Spans:
+    head, tail = _CONTEXT * before, _CONTEXT * after
+    hidden = len(text) - head - tail
+    if hidden <= _CONTEXT:
+        return [(shown(Piece(Origin.BOTH, text)), None)]
+    ends = [shown(Piece(Origin.BOTH, part)) for part in (text[:head], text[len(text) - tail :])]
+    return [
+        (ends[0], None),
+        (f"[... {hidden} unchanged characters ...]", "dim"),
+        (ends[1] if tail else "", None),
+    ]
+
+
+def _cut(piece: Piece) -> str:
+    if len(piece.text) <= _SHOWN:
+        return shown(piece)
+    half = _SHOWN // 2
+    ends = [shown(Piece(piece.origin, part)) for part in (piece.text[:half], piece.text[-half:])]
+    return f"{ends[0]}[... {len(piece.text) - 2 * half} more characters ...]{ends[1]}"
+
+
+def _marked(origin: Origin, text: str) -> tuple[str, Look | None]:
+    before, behind = _MARKS[origin]
+    return f"{before}{text}{behind}", _LOOK[origin]
+
+
+def _gutter(spans: Spans, columns: int | None) -> list[str]:
+    return wrapped(spans, columns, first=GUTTER, rest=GUTTER) if spans else []
+
+
+def _notes(report: Report, columns: int | None) -> Iterator[str]:
+    for note in report.notes:
+        yield from wrapped([(note, "dim")], columns, rest=_INDENT)

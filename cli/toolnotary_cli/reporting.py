@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output of commands whose result is a report: in six formats, to standard output and into files.
+
+Loaded by commands alone that are asked for more than text or JSON, but for this door itself.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, get_args
+
+import click
+
+from toolnotary_cli.output import Format, Output
+
+if TYPE_CHECKING:
+    from toolnotary_cli.rendering.report import Report
+
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+_PLAIN: Final = ("text", "json")
+
+
+class Screen(NamedTuple):
+    """How much room there is.
+
+    Attributes:
+        columns: of a line; None where lines are not broken.
+        lines: of the screen; None where there is no limit.
+    """
+
+    columns: int | None = None
+    lines: int | None = None
+
+    @classmethod
+    def here(cls, *, is_whole: bool) -> "Screen":
+        """That of the terminal on standard output; none where it goes elsewhere.
+
+        Args:
+            is_whole: whether more is shown than fits.
+        """
+        if not sys.stdout.isatty():
+            return cls()
+        import shutil
+
+        size = shutil.get_terminal_size()
+        return cls(size.columns, None if is_whole else size.lines)
+
+
+class Result(NamedTuple):
+    """One result in every form; nothing is made that no format asks for.
+
+    Attributes:
+        document: the result as plain JSON values.
+        lines: the same for people, as much as fits the screen; escaped.
+        report: what every other format draws.
+    """
+
+    document: Callable[[], object]
+    lines: Callable[[Screen], Iterable[str]]
+    report: "Callable[[], Report]"
+
+
+class Reporting(Output):
+    """Where one command's report goes and in which forms; made by `options.reporting`."""
+
+    def __init__(self, form: Format, files: tuple[tuple[Format, Path], ...], *, is_whole: bool) -> None:
+        """Say where it goes.
+
+        Args:
+            form: of standard output.
+            files: more forms, and where each is written.
+            is_whole: whether text on a terminal is more than one screen.
+
+        Raises:
+            ConfigurationError: `file-not-writable`, for one of the files.
+        """
+        super().__init__(form)
+        self._files = files
+        self._is_whole = is_whole
+        if files:
+            from toolnotary_verifier.files import expect_writable
+
+            for _, path in files:
+                expect_writable(path)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether any form is asked for that draws a report."""
+        return any(form not in _PLAIN for form in (self.format, *(form for form, _ in self._files)))
+
+    def tell(self, result: Result) -> None:
+        """Print the result, and write it into the files.
+
+        Raises:
+            ConfigurationError: `file-not-writable`.
+        """
+        for form, path in self._files:
+            from toolnotary_verifier.files import replace_file
+
+            replace_file(path, (click.unstyle(_drawn(form, result)) + "\n").encode("utf-8"))
+        if self.format == "json":
+            self.result(result.document(), "")
+        elif self.format == "text":
+            self.result(None, result.lines(Screen.here(is_whole=self._is_whole)))
+        else:
+            self._summarize(result)
+            click.echo(_drawn(self.format, result))
+
+    def _summarize(self, result: Result) -> None:
+        """For a job of GitHub Actions, which names the file of its summary."""
+        from toolnotary_cli.rendering.github import SUMMARY_VARIABLE, add_summary
+
+        summary = os.environ.get(SUMMARY_VARIABLE)
+        if self.format == "github" and summary:
+            add_summary(result.report(), Path(summary))
+
+
+def _drawn(form: Format, result: Result) -> str:
+    if form == "text":
+        return "\n".join(result.lines(Screen()))
+    if form == "json":
+        from toolnotary_cli.output import json_text
+
+        return json_text(result.document())
+    report = result.report()
+    if form == "sarif":
+        from toolnotary_cli.rendering.sarif import sarif_text
+
+        return sarif_text(report)
+    if form == "github":
+        from toolnotary_cli.rendering.github import annotations
+
+        return "\n".join(annotations(report))
+    if form == "markdown":
+        from toolnotary_cli.rendering.markdown import markdown
+
+        return markdown(report)
+    from toolnotary_cli.rendering.page import html
+
+    return html(report)
+
+
+def report_file(text: str) -> tuple[Format, Path]:
+    """What `--report FORMAT=FILE` names.
+
+    Raises:
+        click.BadParameter: it is not of that form.
+    """
+    form, _, path = text.partition("=")
+    known = next((one for one in FORMATS if one == form), None)
+    if known is None or not path:
+        raise click.BadParameter(f"expected FORMAT=FILE with one of the formats {', '.join(FORMATS)}")
+    return known, Path(path)
