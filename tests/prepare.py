@@ -9,7 +9,7 @@
 | servers from PyPI, which pin their own SDK | tests/servers/pypi/requirements.txt | .tests/pypi |
 | the protocol's Python SDK, 1.x | tests/servers/mcp1/requirements.txt | .tests/mcp1 |
 | the protocol's Python SDK, 2.x, for servers of our own | tests/servers/mcp2/requirements.txt | .tests/mcp2 |
-| wheels, for installs with no index at hand | tests/wheelhouse/requirements.txt | .tests/wheelhouse |
+| wheels, for installs with no index at hand | cli/requirements.txt | .tests/wheelhouse |
 | frameworks that embed a client of the protocol | tests/frameworks/NAME/requirements.txt | .tests/NAME |
 | servers from npm, if node is present | tests/servers/npm/package-lock.json | node_modules beside it |
 | verifiers from npm, if node is present | tests/node/package-lock.json | node_modules beside it |
@@ -136,7 +136,7 @@ STEPS = (
     Step("pypi", ROOT / "tests/servers/pypi/requirements.txt", PYPI, _python_environment),
     Step("mcp1", ROOT / "tests/servers/mcp1/requirements.txt", BUILT / "mcp1", _python_environment),
     Step("mcp2", ROOT / "tests/servers/mcp2/requirements.txt", MCP2, _python_environment),
-    Step("wheelhouse", ROOT / "tests/wheelhouse/requirements.txt", WHEELHOUSE, _wheels),
+    Step("wheelhouse", ROOT / "cli/requirements.txt", WHEELHOUSE, _wheels),
     *map(_framework, FRAMEWORKS),
     _npm("npm", ROOT / "tests/servers/npm"),
     _npm("node", ROOT / "tests/node"),

@@ -6,6 +6,7 @@ from typing import Literal
 
 import click
 
+from toolnotary_cli.telling import for_log
 from toolnotary_verifier.escape import escape, visible
 
 Format = Literal["text", "json", "sarif", "github", "markdown", "html"]
@@ -36,11 +37,11 @@ class Output:
         # In one piece: click flushes after each, and a listing has a line a tool.
         lines = [text] if isinstance(text, str) else list(text)
         if lines:
-            _print("\n".join(lines))
+            _print(for_log("\n".join(lines)))
 
     def note(self, line: str) -> None:
         """Tell something beside the result, on stderr, in every format; what is not escaped yet is here."""
-        _print(visible(line), err=True)
+        _print(for_log(visible(line)), err=True)
 
 
 def _print(text: str, *, err: bool = False) -> None:

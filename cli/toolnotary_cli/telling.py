@@ -78,12 +78,25 @@ def tell_of_system(error: OSError, *, exit_code: int, as_json: bool) -> None:
 def say(line: str) -> None:
     """One line on stderr. Where that is full or closed, the exit code still tells how it ended."""
     try:
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(for_log(line) + "\n")
         sys.stderr.flush()
     except BrokenPipeError:
         raise
     except OSError:
         return
+
+
+def for_log(text: str) -> str:
+    """Text that ends in a log, where a line can be a command to the runner of GitHub Actions: ours is none.
+
+    A command begins a line with `::`, or stands anywhere as `##[...]`. Whoever means one prints it elsewhere.
+    """
+    if os.environ.get("GITHUB_ACTIONS") != "true" or not ("::" in text or "##[" in text):
+        return text
+    lines = (
+        f": {line.lstrip()[1:]}" if line.lstrip().startswith("::") else line for line in text.split("\n")
+    )
+    return "\n".join(lines).replace("##[", "## [")
 
 
 def is_nowhere() -> bool:

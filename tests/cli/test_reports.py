@@ -311,3 +311,17 @@ def test_the_document_of_a_check_tells_the_class_where_it_was_asked_for(bench: B
     assert (code, document["servers"][0]["risk"]) == (0, "low")
     code, document = bench.json("check", "--start")
     assert (code, "risk" in document["servers"][0]) == (1, False)
+
+
+def test_in_a_job_of_github_no_text_is_a_command_to_the_runner(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    new = tool(description="##[error]pwned\n::error::pwned", title="x ##[add-matcher]y")
+    _, out, _ = bench.run("diff", *sides(bench, [tool()], [new]))
+    _, _, err = bench.run("diff", "##[error]pwned", "x")
+    assert "pwned" in out
+    assert "pwned" in err
+    for line in (out + err).splitlines():
+        assert "##[" not in line
+        assert not line.lstrip().startswith("::")
