@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject
 from toolnotary_verifier.definition import Definition, Kind
@@ -20,6 +21,9 @@ from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import Record, View
 from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.gate.in_parts import InParts
 
 _HOST = Side.HOST  # looking a member up costs more than comparing it, on Python 3.11
 
@@ -101,7 +105,7 @@ class Gate:
         """
         return self._host.passes if side is _HOST else self._server.passes
 
-    def passes_in_parts(self, parts: Sequence[bytes | bytearray]) -> bool:
+    def passes_in_parts(self, parts: "InParts") -> bool:
         """As `passer` for the server's side, of a large frame that was not put together yet.
 
         Where it says no, the frame is to be put together, and `receive` decides.

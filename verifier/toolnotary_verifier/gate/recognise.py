@@ -8,7 +8,6 @@ for s and i.
 """
 
 import re
-from collections.abc import Sequence
 
 # Keys of a result that hold definitions or instructions, lower case, with the quote that must end them. All
 # end alike, so that one search clears most frames.
@@ -17,12 +16,13 @@ _END = re.compile(rb's"')  # finds two bytes in half the time of `find`
 _NOTICE = b'list_changed"'
 _LONG_S = "\u017f".encode()
 _TURKISH = ("\u0131".encode(), "\u0130".encode())
-_LONGEST = max(map(len, (*_KEYS, _NOTICE)))
+NAMES = (*_KEYS, _NOTICE)
+LONGEST = max(map(len, NAMES))
 _LARGE = 64 << 10
-_VERSION = b'"jsonrpc"'
-_NEAR = 256
+VERSION = b'"jsonrpc"'
+NEAR = 256
 _FEW = 64
-_OPENING = b'{"'
+OPENING = b'{"'
 _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
 _ESCAPED_LETTER = rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"  # compiled when first needed
@@ -40,7 +40,7 @@ _CALL, _SPACED_CALL = b'"method":"tools/call"', b'"method": "tools/call"'
 _NAMED, _SPACED_NAMED = b'"name":"', b'"name": "'
 _ESCAPE = b"\\u"
 # How nearly every answer begins. What begins so is no notification, and is not searched for one.
-_ANSWER = b'{"jsonrpc":"2.0","id":'
+ANSWER = b'{"jsonrpc":"2.0","id":'
 _HEAD_ID = (
     rb'[ \t]*\{[ \t]*"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*"id"[ \t]*:[ \t]*'
     rb'(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x7f-\xff]{1,128}")[ \t]*,'
@@ -54,7 +54,7 @@ def is_plain(frame: bytes) -> bool:
     without a listing, instructions or a list_changed. Readers that split lines elsewhere, guess another
     encoding or ignore case find nothing in it either.
     """
-    is_answer = frame.startswith(_ANSWER)
+    is_answer = frame.startswith(ANSWER)
     if not is_answer and not _is_message(frame):
         return False
     if not frame.endswith(b"}\n") and not frame.endswith(b"}\r\n"):
@@ -62,7 +62,7 @@ def is_plain(frame: bytes) -> bool:
     if _RETURN in frame and has_inner_return(frame):
         return False
     if len(frame) > _LARGE and _BACKSLASH not in frame and frame.isascii():
-        names_something = _names_in_few_quotes(frame)
+        names_something = names_in_few_quotes(frame)
         if names_something is not None:
             return not names_something
     low = frame.lower()
@@ -75,24 +75,7 @@ def is_plain(frame: bytes) -> bool:
     return low.isascii() or (not _may_fold_to_a_key(low) and is_utf8(frame))
 
 
-def is_plain_in_parts(parts: Sequence[bytes | bytearray]) -> bool:
-    """As `is_plain`, of a large answer that was not put together; False where that is not cheap to tell."""
-    if not parts[0].startswith((_ANSWER, _OPENING)) or not parts[-1].endswith(b"}\n"):
-        return False
-    if parts[0].find(_VERSION, 0, _NEAR) < 0 and parts[-1].rfind(_VERSION) < 0:
-        return False
-    before: bytes | bytearray = b""
-    for part in parts:
-        if _BACKSLASH in part or _RETURN in part or not part.isascii():
-            return False
-        seam = (before + part[:_LONGEST]).lower()
-        if any(seam.find(key) >= 0 for key in (*_KEYS, _NOTICE)) or _names_in_few_quotes(part) is not False:
-            return False
-        before = part[-_LONGEST:] if len(part) >= _LONGEST else (before + part)[-_LONGEST:]
-    return True
-
-
-def _names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
+def names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
     """Whether one of the keys, or a list_changed, ends at a quote; None where there are many quotes.
 
     A large frame is mostly one long text. Looking at each quote then takes a tenth of the time of folding it.
@@ -101,7 +84,7 @@ def _names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
     for _ in range(max(_FEW, len(frame) >> 10)):
         if at < 0:
             return False
-        if frame[max(0, at - _LONGEST) : at + 1].lower().endswith((*_KEYS, _NOTICE)):
+        if frame[max(0, at - LONGEST) : at + 1].lower().endswith(NAMES):
             return True
         at = frame.find(b'"', at + 1)
     return None
@@ -109,10 +92,10 @@ def _names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
 
 def _is_message(frame: bytes) -> bool:
     """Whether it begins like a message; found cheaply where its version stands in front or at the end."""
-    if not frame.startswith(_OPENING):
+    if not frame.startswith(OPENING):
         return False
-    near = frame.find(_VERSION, 0, _NEAR) >= 0 or frame.rfind(_VERSION, max(0, len(frame) - _NEAR)) >= 0
-    return near or _VERSION in frame
+    near = frame.find(VERSION, 0, NEAR) >= 0 or frame.rfind(VERSION, max(0, len(frame) - NEAR)) >= 0
+    return near or VERSION in frame
 
 
 def _ends_a_key(low: bytes) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server says: nothing that some reader could take for a listing passes unless it was verified."""
 
-from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import (
     CanonicalError,
@@ -19,7 +19,7 @@ from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
-from toolnotary_verifier.gate.recognise import has_inner_return, is_plain, is_plain_in_parts
+from toolnotary_verifier.gate.recognise import has_inner_return, is_plain
 from toolnotary_verifier.gate.shape import definition_members, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import About, View
@@ -27,6 +27,9 @@ from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.gate.withholding import Withholding, is_answer, shown
 from toolnotary_verifier.jsonrpc import META_SERVER, coerced_id
 from toolnotary_verifier.limits import Limits
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.gate.in_parts import InParts
 
 _ANNOUNCED = {
     "notifications/tools/list_changed": (Kind.TOOL,),
@@ -37,6 +40,7 @@ _ABOUT = frozenset(("protocolVersion", "capabilities", "serverInfo", "instructio
 _ANSWER = frozenset(("jsonrpc", "id", "result"))
 _SHOWN = 300
 _ANSWERED = 16
+_NEAR = 128  # bytes in which the id of nearly every answer stands
 _BATCH = 1024  # messages; a longer batch is withheld, since each part of it costs a judgement and a line
 
 
@@ -75,14 +79,22 @@ class ServerSide:
             return False
         if self._elicitation.has_asked and self._elicitation.mentions(line):
             return False
+        if self._under_way and line.find(self._prefix, 0, _NEAR) >= 0:
+            return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
-    def passes_in_parts(self, parts: Sequence[bytes | bytearray]) -> bool:
+    def passes_in_parts(self, parts: "InParts") -> bool:
         """As `passes`, of a large frame that was not put together; False where that is not cheap to tell."""
         waiting = self._waiting
-        if waiting.held or waiting.awaiting or self._under_way or self.is_closed:
+        if (
+            waiting.held
+            or waiting.awaiting
+            or self._under_way
+            or self._elicitation.has_asked
+            or self.is_closed
+        ):
             return False
-        return is_plain_in_parts(parts)
+        return parts.is_plain
 
     def receive(self, line: bytes, now: float, exchange: Exchange = None) -> Effects | None:
         """What follows from one frame of the server; None if it goes on to the host as it is."""

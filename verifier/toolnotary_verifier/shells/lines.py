@@ -4,10 +4,14 @@
 import os
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolnotary_verifier.shells.long_line import LongLine
 
 _MOST_AT_ONCE = 1 << 20
-_PIECE = 64 << 10
+_PIECE = 4 << 10
 _LONG = 1 << 20
 
 
@@ -19,15 +23,25 @@ class Lines:
     """Cuts a stream at line feeds and nowhere else; what is not yet a line is kept, within bounds.
 
     Attributes:
-        parts: what is kept; while it is empty, a chunk with one line feed at its end is one line.
+        parts: how what is kept begins; while it is empty, a chunk with one line feed at its end is one line.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, *, at_length: "Callable[[list[bytes | bytearray]], LongLine] | None" = None
+    ) -> None:
+        """Nothing is kept yet.
+
+        Args:
+            most: bytes of a line.
+            at_length: makes what keeps a very long line from its first parts; None where it is kept as any.
+        """
         self._most = most
         # Each of at least a piece but for the last, which grows: a peer that sends byte by byte fills it with
         # few objects, and a long line is copied once.
         self.parts: list[bytes | bytearray] = []
         self._size = 0
+        self._at_length = at_length
+        self._long: LongLine | None = None
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that this chunk completes, each with its line feed.
@@ -39,6 +53,9 @@ class Lines:
         if not end:
             self._keep(chunk)
             return []
+        if end == len(chunk) == chunk.find(b"\n") + 1:  # the end of one line, as most are
+            self._keep(chunk)
+            return [self.rest()]
         lines = chunk[:end].split(b"\n")
         lines.pop()
         lines = [line + b"\n" for line in lines]
@@ -49,23 +66,27 @@ class Lines:
             self._keep(chunk[end:])
         return lines
 
-    def completed_by(self, chunk: bytes) -> list[bytes | bytearray] | None:
-        """The parts of a long line that this chunk completes, and nothing else; None for all else.
+    def completed_by(self, chunk: bytes) -> "LongLine | None":
+        """The very long line that this chunk completes, if that is all it does; it is kept here no more.
 
-        They stay here until they are dropped, or `feed` is given the chunk.
+        Raises:
+            LineTooLongError: it is longer than allowed.
         """
-        if self._size < _LONG or chunk.find(b"\n") != len(chunk) - 1:
+        if self._long is None or chunk.find(b"\n") != len(chunk) - 1:
             return None
-        return [*self.parts, chunk]
+        self._keep(chunk)
+        long, self._long = self._long, None
+        self._forget()
+        return long
 
     def rest(self) -> bytes:
         """What is kept, which is no line if the stream ends here."""
-        line = b"".join(self.parts)
-        self.drop()
+        long, self._long = self._long, None
+        line = b"".join(self.parts) if long is None else long.whole()
+        self._forget()
         return line
 
-    def drop(self) -> None:
-        """Keep nothing."""
+    def _forget(self) -> None:
         self.parts.clear()
         self._size = 0
 
@@ -73,11 +94,18 @@ class Lines:
         self._size += len(part)
         if self._size > self._most:
             raise LineTooLongError(f"a line of more than {self._most} bytes")
+        if self._long is not None:
+            self._long.add(part)
+            return
         last = self.parts[-1] if self.parts else b""
-        if isinstance(last, bytearray) and len(last) < _PIECE:
+        if len(part) >= _PIECE:
+            self.parts.append(part)
+        elif isinstance(last, bytearray) and len(last) < _PIECE:
             last += part
         else:
-            self.parts.append(part if len(part) >= _PIECE else bytearray(part))
+            self.parts.append(bytearray(part))
+        if self._size >= _LONG and self._at_length is not None:
+            self._long = self._at_length(self.parts)
 
 
 class Outlet:
@@ -109,7 +137,7 @@ class Outlet:
             if self._is_open:
                 written = os.write(self._descriptor, frame)
                 if written < len(frame):
-                    _write(self._descriptor, frame[written:])
+                    write(self._descriptor, frame[written:])
                 self.batches += 1
         except OSError:
             self._is_open = False
@@ -117,16 +145,16 @@ class Outlet:
             self.writing.release()
         return self._is_open
 
-    def write_parts_acquired(self, parts: Sequence[bytes | bytearray]) -> bool:
-        """As `write_acquired`, of a frame in parts."""
+    def pour_acquired(self, line: "LongLine") -> bool:
+        """As `write_acquired`, of a very long line."""
         try:
             if self._is_open:
-                for part in parts:
-                    _write(self._descriptor, part)
+                line.pour(self._descriptor)
                 self.batches += 1
         except OSError:
             self._is_open = False
         finally:
+            line.close()
             self.writing.release()
         return self._is_open
 
@@ -138,7 +166,7 @@ class Outlet:
                 if not self._is_open:
                     continue
                 try:
-                    _write(self._descriptor, batch)
+                    write(self._descriptor, batch)
                     self.batches += 1
                 except OSError:
                     self._is_open = False
@@ -164,7 +192,8 @@ class Outlet:
         return b"".join(batch)
 
 
-def _write(descriptor: int, content: bytes | bytearray) -> None:
+def write(descriptor: int, content: bytes | bytearray) -> None:
+    """Write all of it, however little one write takes."""
     written = os.write(descriptor, content)
     if written < len(content):
         view = memoryview(content)

@@ -31,6 +31,7 @@ from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
 
 if TYPE_CHECKING:
     from toolnotary_verifier.guard import Notes
+    from toolnotary_verifier.shells.long_line import LongLine
 
 GATE_FAILED: Final = 70
 LINE_TOO_LONG: Final = 1
@@ -143,7 +144,7 @@ class Proxy:
 
     def _relay(self, side: Side, descriptor: int, ahead: Outlet) -> None:
         """Read frames from one side until it ends; what goes on is written here, the rest by `_keep_time`."""
-        lines = Lines(self._limits.line_bytes)
+        lines = Lines(self._limits.line_bytes, at_length=self._at_length if side is _SERVER else None)
         passes, read = self._gate.passer(side), os.read
         kept, queued, acquire = lines.parts, ahead.frames, ahead.writing.acquire
         most = _SMALL
@@ -165,11 +166,19 @@ class Proxy:
 
     def _relay_kept(self, side: Side, lines: Lines, chunk: bytes, ahead: Outlet) -> bool:
         """Lines that did not come whole, or not alone; a very long one that may pass is not put together."""
-        parts = lines.completed_by(chunk) if side is _SERVER and not ahead.frames else None
-        if parts is not None and self._gate.passes_in_parts(parts) and ahead.writing.acquire(blocking=False):
-            lines.drop()
-            return ahead.write_parts_acquired(parts)
-        return self._relay_lines(side, lines.feed(chunk), ahead)
+        long = lines.completed_by(chunk)
+        if long is None:
+            return self._relay_lines(side, lines.feed(chunk), ahead)
+        is_plain = not ahead.frames and self._gate.passes_in_parts(long.in_parts)
+        if is_plain and ahead.writing.acquire(blocking=False):
+            return ahead.pour_acquired(long)
+        return self._relay_lines(side, [long.whole()], ahead)
+
+    def _at_length(self, begun: list[bytes | bytearray]) -> "LongLine":
+        from toolnotary_verifier.shells.long_line import LongLine  # which few connections need
+
+        process.widen(self._server.stdout.fileno())
+        return LongLine(begun)
 
     def _relay_lines(self, side: Side, frames: list[bytes], ahead: Outlet) -> bool:
         said = []
