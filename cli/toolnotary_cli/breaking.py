@@ -108,11 +108,12 @@ class Breaking(Approving):
                 f"a reason has 1 to {_LONGEST_REASON} characters, got {len(self._reason)}",
                 remedy="say why, for whoever reads the audit trail",
             )
-        if moment(datetime.now(UTC) + timedelta(seconds=5)) < project.state.history.latest:
+        latest = project.state.latest
+        if moment(datetime.now(UTC) + timedelta(seconds=5)) < latest:
             raise Refused(
                 "clock-behind",
-                f"the clock shows an earlier time than {project.state.history.latest}, when something was"
-                " recorded last: no end could be kept",
+                f"the clock shows an earlier time than {latest}, when something was recorded last: no end"
+                " could be kept",
                 remedy="put the clock right",
             )
         # It is not to be had without its record.

@@ -267,6 +267,19 @@ def test_a_clock_that_was_put_back_lets_nothing_pass(bench: Bench) -> None:
     assert (code, "error: clock-behind: " in err) == (1, True)
 
 
+def test_a_clock_that_was_put_back_while_nothing_was_recorded_is_told_by_the_files(bench: Bench) -> None:
+    recorded(bench, ago=timedelta(minutes=1), lasts=timedelta(hours=1))
+    assert checked(bench, POISONED, LOSE)["find"] == "override"
+    trail = home() / "audit.jsonl"
+    trail.touch(mode=0o600)
+    for minutes, verdict in ((0.5, "override"), (30, "changed")):
+        later = (datetime.now(UTC) + timedelta(minutes=minutes)).timestamp()
+        os.utime(trail, (later, later))
+        assert checked(bench, POISONED, LOSE)["find"] == verdict
+    code, _, err = bench.run(*GLASS)
+    assert (code, "error: clock-behind: " in err) == (1, True)
+
+
 def test_the_command_that_is_told_ends_it(bench: Bench) -> None:
     session = bench.at_terminal(*GLASS, answers=YES)
     told = re.search(r"to end it before: toolnotary (.+?)\r?\n", session.shown)

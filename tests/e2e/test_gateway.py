@@ -386,6 +386,79 @@ def test_what_is_no_request_goes_to_no_server_and_is_told_by_no_line(home: Path)
         assert len(server.requests) == asked
 
 
+def said_to(gate: Gate, *parts: bytes) -> bytes:
+    """What is answered to these bytes, on a connection of their own."""
+    port = int(gate.urls[0].rpartition(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        with contextlib.suppress(ConnectionError):  # it may end before all of it was sent
+            for part in parts:
+                connection.sendall(part)
+        return connection.recv(4096)
+
+
+def test_more_headers_than_any_host_sends_are_refused_and_kept_by_nobody(home: Path) -> None:
+    head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    with http_server.serve() as server:
+        pin(server.url, home)
+        asked = len(server.requests)
+        with gateway(home, "--upstream", server.url) as gate:
+            for parts in (
+                [head, b"".join(b"X-%d: a\r\n" % n for n in range(300)), b"\r\n"],
+                [head + b"X: " + b"a" * (80 << 10) + b"\r\n\r\n"],
+                [head, b"X: ", *([b"a" * (16 << 10)] * 64)],
+                [head, *([b"A: b\r\n" * 1024] * 64)],
+                [chunked, *([b"A: b\r\n" * 1024] * 64)],
+            ):
+                assert said_to(gate, *parts).startswith(b"HTTP/1.1 431 "), parts[-1][:20]
+            few = b"".join(b"X-%d: a\r\n" % n for n in range(80))
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+            told = said_to(gate, head + few + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            assert told.startswith(b"HTTP/1.1 200 ")
+        assert len(server.requests) == asked + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        (b"try again later\n", True),
+        (b"Error: connect ECONNREFUSED 127.0.0.1:8080", True),
+        (b"", True),
+        (b'tools: {"name": "echo", "description": "POISON"}', False),
+        (b"tools: [echo] POISON", False),
+        (b"POISON " * 200, False),
+    ],
+)
+def test_of_an_error_that_is_no_message_a_few_words_pass_and_nothing_in_which_a_definition_stands(
+    home: Path, text: bytes, passes: bool
+) -> None:
+    with http_server.serve() as server:
+        pin(server.url, home)
+        server.script["error"] = text
+        with gateway(home, "--upstream", server.url) as gate:
+            answer = gate.post({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert (answer.status, answer.body) == (503, text if passes else b"")
+
+
+def test_a_request_whose_headers_name_another_tool_is_refused_as_the_protocol_says(home: Path) -> None:
+    version = "2026-07-28"
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call"}
+    call = message | {"params": {"name": "echo", "arguments": {}, "_meta": meta}}
+    agreeing = {"mcp_protocol_version": version, "mcp_method": "tools/call", "mcp_name": "echo"}
+    with http_server.serve(calls=True) as server:
+        pin(server.url, home)
+        with gateway(home, "--upstream", server.url) as gate:
+            assert gate.post(call, **agreeing).status == 200
+            for header, value in (("mcp_name", "add"), ("mcp_method", "tools/list")):
+                refused = gate.post(call, **{**agreeing, header: value})
+                assert (refused.status, refused.message["error"]["code"]) == (400, -32020)
+        assert server.calls().count("tools/call") == 1
+
+
 def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> None:
     with http_server.serve() as server:
         pin(server.url, home)

@@ -14,6 +14,7 @@ A script is a set of keyword options; every one is optional.
     challenge       the WWW-Authenticate of that answer
     calls           true: a call is answered with a text; else no call is known
     later           what is shown from the first call on, in place of `tools`, and asks for a new token
+    error           what is answered to every request as text/plain, with status 503
     tls             (certificate file, key file)
     move            one hostile or odd behaviour, for tools/list unless its name says otherwise:
 
@@ -168,6 +169,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.script.get("token") and headers.get("authorization") != f"Bearer {self.script['token']}":
             challenge = self.script.get("challenge")
             self.reply(401, b'{"error":"no token"}', **({"WWW_Authenticate": challenge} if challenge else {}))
+        elif "error" in self.script:
+            self.reply(503, self.script["error"], kind="text/plain")
         elif move in _ALWAYS or (move == "redirect-home" and self.path == "/mcp"):
             self.always(move)
         elif message is None:

@@ -3,12 +3,14 @@
 
 An override ends by two clocks, and whichever says so first is right: the wall clock, by which it was
 recorded, and in a process that runs the time that has passed since it saw the override first. Where the wall
-clock shows an earlier time than what is recorded already, it was put back, and no override counts
-(docs/reference/break-glass.md).
+clock shows an earlier time than what is recorded already, or than a file beside the record was written, it
+was put back, and no override counts (docs/reference/break-glass.md).
 """
 
+import os
 import time
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolnotary_verifier.canonical import Digest
@@ -16,8 +18,11 @@ from toolnotary_verifier.definition import Kind
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
+_MOST_FILES: Final = 1024  # of a folder that are looked at
 _SLACK: Final = 5  # seconds by which a clock is put right all the time
+_FILE_SLACK: Final = 60  # likewise, where a folder is on another machine
 _FORM: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -87,6 +92,24 @@ def live(found: Iterable[Override], *, at: "datetime", latest: str, most: float)
         for one in found
     )
     return tuple(sorted(one for one in bounded if now < one.until))
+
+
+def written(folder: "Path") -> str:
+    """When the newest file of a folder was surely written, as `moment`; empty where nothing tells it.
+
+    An audit trail grows with every connection, a state with every change: both show that time has passed.
+    """
+    from datetime import UTC, datetime
+
+    newest = 0.0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, _MOST_FILES):
+                if entry.is_file(follow_symlinks=False):
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_mtime)
+        return moment(datetime.fromtimestamp(newest - _FILE_SLACK, UTC)) if newest else ""
+    except (OSError, ValueError, OverflowError):
+        return ""
 
 
 class Countdown:

@@ -88,7 +88,8 @@ def _overrides(
     from toolnotary_verifier.overrides import live
 
     most = project.policy.limits.override_seconds
-    return live(found.values(), at=at or datetime.now(UTC), latest=history.latest, most=most)
+    latest = project.state.latest if at is None else history.latest
+    return live(found.values(), at=at or datetime.now(UTC), latest=latest, most=most)
 
 
 def judge_for(

@@ -76,6 +76,13 @@ class State:
         folded = _fold(path, raw)
         return cls(path, folded.history, recorded=raw[: folded.whole], torn=folded.torn)
 
+    @property
+    def latest(self) -> str:
+        """The last time, as state records it, that surely was: of a record, or of a file beside it."""
+        from toolnotary_verifier.overrides import written
+
+        return max(self.history.latest, written(self.path.parent))
+
     def append(
         self,
         *events: JsonObject,

@@ -7,6 +7,7 @@ from typing import Final
 
 from toolnotary_verifier.shells.bridge.mirrored import header_value
 from toolnotary_verifier.shells.bridge.said import Said
+from toolnotary_verifier.shells.http.agreement import NAMED
 from toolnotary_verifier.shells.http.message import (
     EVENT_STREAM,
     JSON,
@@ -21,8 +22,6 @@ from toolnotary_verifier.shells.http.message import (
 
 _CONTENT: Final = [(b"content-type", JSON), (b"accept", JSON + b", " + EVENT_STREAM)]
 _EVENTS: Final = [(b"accept", EVENT_STREAM)]
-# What `Mcp-Name` repeats (MCP 2026-07-28, transports: standard headers).
-_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _VISIBLE: Final = re.compile(rb"[!-~]{1,1024}")
 
 
@@ -53,7 +52,7 @@ class Facts:
         headers = [*_CONTENT, *self._common(revision)]
         if revision and revision != self.revision and said.method:
             headers.append((METHOD, header_value(said.method)))
-            name = said.params.get(_NAMED.get(said.method, ""))
+            name = said.params.get(NAMED.get(said.method, ""))
             if isinstance(name, str):
                 headers.append((NAME, header_value(name)))
         return headers

@@ -1,14 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""uvicorn's HTTP/1.1 with head and body of a response in one write: another system call costs a tenth."""
+"""uvicorn's HTTP/1.1: what a host sends beside bodies is bounded, and a response is one write, head and body.
+
+Another system call costs a tenth of a request.
+"""
 
 import asyncio
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_MOST_HEADERS: Final = 256
+_HEAD_BYTES: Final = 64 << 10  # of a head, or of trailers and chunk extensions with no body among them
+_TOO_MUCH: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+)
 
 
 class Connection(HttpToolsProtocol):
     """One connection of a host."""
+
+    _beside = 0
+    _is_too_much = False
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes of a request."""
+        self._beside += len(data)
+        super().data_received(data)
+        if self._beside > _HEAD_BYTES and not self.transport.is_closing():
+            self._refuse()
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._size = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header, or a trailer.
+
+        Raises:
+            ValueError: it is one too many; the parser gives up, and `send_400_response` is called.
+        """
+        super().on_header(name, value)
+        self._size += len(name) + len(value)
+        if len(self.headers) > _MOST_HEADERS or self._size > _HEAD_BYTES:
+            self._is_too_much = True
+            raise ValueError("too many headers")
+
+    def on_body(self, body: bytes) -> None:
+        """Some bytes of the body."""
+        self._beside = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The end of a request."""
+        self._beside = 0
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, and end the connection."""
+        if self._is_too_much:
+            self._refuse()
+        else:
+            super().send_400_response(msg)
+
+    def _refuse(self) -> None:
+        self.transport.write(_TOO_MUCH)
+        self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """The connection is open."""

@@ -11,6 +11,9 @@ from typing import Final, NamedTuple
 from toolnotary_verifier.errors import InvalidInput
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+# What says nothing between two events, and may be sent without end: it costs no more than its bytes.
+_NOTHING: Final = re.compile(rb"(?:[\r\n]++|:[^\r\n]*+[\r\n])++")
+_OPENS_NOTHING: Final = frozenset((b"\n", b"\r", b":"))
 _BOM: Final = b"\xef\xbb\xbf"
 _KEPT: Final = frozenset((b"event", b"id", b"retry"))
 
@@ -58,7 +61,7 @@ class EventCutter:
         self._was_return = False
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """The events that this chunk completes.
+        """The events that this chunk completes; comments and blank lines between two count as one comment.
 
         Raises:
             InvalidInput: `too-large`, if one event exceeds the limit.
@@ -71,20 +74,32 @@ class EventCutter:
         self._size += len(chunk)
         events = []
         start = 0
-        for end in _LINE_END.finditer(chunk):
-            line = (
-                bytes(self._rest) + chunk[start : end.start()] if self._rest else chunk[start : end.start()]
-            )
-            self._rest.clear()
-            event = self._line(line, end[0])
+        while True:
+            event, end = None, start
+            if chunk[start : start + 1] in _OPENS_NOTHING:
+                event, end = self._between(chunk, start)
+            if event is None:
+                found = _LINE_END.search(chunk, start)
+                if found is None:
+                    break
+                line = bytes(self._rest) + chunk[start : found.start()]
+                self._rest.clear()
+                event, end = self._line(line, found[0]), found.end()
+            start = end
             if event is not None:
                 events.append(event)
-                self._size = len(chunk) - end.end()
-            start = end.end()
+                self._size = len(chunk) - start
         self._rest += chunk[start:]
         if self._size > self._max_bytes:
             raise InvalidInput("too-large", f"an event has more than {self._max_bytes} bytes")
         return events
+
+    def _between(self, chunk: bytes, start: int) -> tuple[Event | None, int]:
+        """What says nothing and stands here between two events, as one comment, and where it ends."""
+        if self._raw or self._rest or self._is_first_line:
+            return None, start
+        found = _NOTHING.match(chunk, start)
+        return (None, start) if found is None else (Event(found[0], None, b""), found.end())
 
     def _line(self, line: bytes, ending: bytes) -> Event | None:
         is_begun = bool(self._raw)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from toolnotary_verifier.gate import Effects, Gate, Matter, Side, Streams
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
+from toolnotary_verifier.shells.http.agreement import mismatch
 from toolnotary_verifier.shells.http.asking import Asking
 from toolnotary_verifier.shells.http.lane import Inbox, Lane
 from toolnotary_verifier.shells.http.lanes import Lanes, SoleLane
@@ -28,7 +29,7 @@ from toolnotary_verifier.shells.http.message import (
     header,
     one_line,
 )
-from toolnotary_verifier.shells.http.own_answers import mismatch, of_frames, takes_events
+from toolnotary_verifier.shells.http.own_answers import of_frames, takes_events
 from toolnotary_verifier.shells.http.refusal import bad_gateway, refusal_of
 from toolnotary_verifier.shells.http.relay import Relay
 
@@ -144,6 +145,8 @@ class Front:
             return Response(413, [], b"")
         if body_of(request.headers) is Body.UNCLEAR:
             return Response(415, [], b"")
+        if not self._is_sole and (refused := mismatch(request, limits=self._limits)) is not None:
+            return refused
         lane = self._lane(request)
         headers = lane.facts
         exchange = next(self._numbers)
@@ -152,7 +155,7 @@ class Front:
         try:
             content = await self._admitted(lane, exchange, inbox, request)
             if isinstance(content, Response):
-                return mismatch(request, limits=self._limits) or content
+                return mismatch(request, limits=self._limits, is_answered=True) or content
             besides = self._addressed(lane.gate, content)
             reply = await self._send(request._replace(headers=[*headers, *besides], body=content))
             is_long = _LISTEN in request.body

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that the gate gives in the place of the server: as the server would have given them."""
+"""Answers that are given in the place of the server: as the server would have given them."""
 
 from collections.abc import Sequence
 
-from toolnotary_verifier.canonical import CanonicalError, parse_message
-from toolnotary_verifier.jsonrpc import HEADER_MISMATCH, error, frame, named_revision
-from toolnotary_verifier.limits import Limits
 from toolnotary_verifier.shells.http.events import event_of
 from toolnotary_verifier.shells.http.message import (
     EVENT_STREAM,
-    METHOD,
-    VERSION,
     Request,
     Response,
     answer,
@@ -32,27 +27,3 @@ def of_frames(frames: Sequence[bytes], *, as_events: bool) -> Response | None:
 def takes_events(request: Request) -> bool:
     """Whether the host reads event streams."""
     return EVENT_STREAM in (header(request.headers, b"accept") or b"").lower()
-
-
-def mismatch(request: Request, *, limits: Limits) -> Response | None:
-    """The refusal of a request whose headers say something else than its body; None where they agree.
-
-    Whoever answers must compare them, and what never reaches the server is answered here (MCP 2026-07-28,
-    Streamable HTTP, standard request headers).
-    """
-    try:
-        message = parse_message(request.body, max_bytes=limits.frame_bytes)
-    except CanonicalError:
-        return None
-    if not isinstance(message, dict) or "id" not in message:
-        return None
-    version = named_revision(message.get("params"))
-    if version is None:  # until 2025-11-25 there was nothing to compare
-        return None
-    for name, said in ((METHOD, message.get("method")), (VERSION, version)):
-        value = header(request.headers, name)
-        if value is None or value.strip() != str(said).encode():
-            told = f"the header {name.decode()} is not what the request says"
-            content = frame(error(message["id"], HEADER_MISMATCH, told)).rstrip()
-            return answer(content, status=400)
-    return None

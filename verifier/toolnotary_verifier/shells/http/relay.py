@@ -33,6 +33,8 @@ from toolnotary_verifier.shells.http.streams import Stream, with_news
 _NOT_TO_HOST: Final = (b"alt-svc", b"content-encoding", b"content-length", b"refresh")
 _AROUND: Final = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
 _OPENING: Final = (b"{", b"[")
+# Hosts show such a text, some of them to a model, before anything of the server is verified.
+_REMARK_BYTES: Final = 1 << 10
 
 
 class Relay:
@@ -75,7 +77,7 @@ class Relay:
             return self._json(Response(reply.status, headers, content))
         if content.strip() and reply.status < 400:
             raise UpstreamError("answered with something that is no message")
-        return _whole(reply.status, headers, content)
+        return _whole(reply.status, headers, content if _is_remark(content) else b"")
 
     def _json(self, response: Response) -> Response:
         content = response.body if isinstance(response.body, bytes) else b""
@@ -130,6 +132,11 @@ class Relay:
             self._inbox.take(effects)
             return event.with_data(self._inbox.frames())
         return event.raw if event.raw and b"\n" not in event.data else event.with_data([frame])
+
+
+def _is_remark(content: bytes) -> bool:
+    """Whether this is a few words on an error, and no text in which a definition could stand."""
+    return len(content) <= _REMARK_BYTES and not any(opening in content for opening in _OPENING)
 
 
 def _without(headers: Sequence[Header], name: bytes) -> list[Header]:
