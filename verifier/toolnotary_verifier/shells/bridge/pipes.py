@@ -14,6 +14,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Final
 
+from toolnotary_verifier import process
 from toolnotary_verifier.shells.lines import Lines, LineTooLongError, Outlet
 
 _CHUNK: Final = 256 << 10
@@ -47,7 +48,7 @@ class Pipes:
         self._queued = 0
         self._room = asyncio.Event()
         self._room.set()
-        for target in (lambda: self._read(Lines(line_bytes)), self._write):
+        for target in (lambda: self._read(Lines(line_bytes)), self._write, self._watch):
             threading.Thread(target=target, daemon=True).start()
 
     async def line(self) -> bytes | None:
@@ -101,6 +102,11 @@ class Pipes:
             outlet.put(frame)
             self._tell(self._written, len(frame), outlet.drain())
 
+    def _watch(self) -> None:
+        """Notice that nobody reads any more also while nothing is written, as where a host was killed."""
+        if process.await_hang_up(1):
+            self._tell(self._left)
+
     def _tell(self, what: Callable[..., None], *told: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is there to be told
             self._loop.call_soon_threadsafe(what, *told)
@@ -115,6 +121,10 @@ class Pipes:
         self.too_long = too_long
         self.closed.set()
         self._news.set()
+
+    def _left(self) -> None:
+        self.gone.set()
+        self._room.set()
 
     def _written(self, size: int, is_read: bool) -> None:  # noqa: FBT001 - told by a thread
         self._queued -= size
