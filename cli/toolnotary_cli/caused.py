@@ -29,15 +29,12 @@ def of_pins(surface: Surface, pins: Pins, *, is_other_version: bool = False) -> 
     if not pins.profiles:
         return Causes()
     held = max(pins.profiles, key=lambda profile: _held(profile, surface))
-    others = (profile for profile in (*pins.profiles, *pins.others) if profile is not held)
-    signed = frozenset(
-        one.exact
-        for profile in others
-        if profile.manifest is not None
-        for found in profile.definitions.values()
-        for one in found
+    others = (
+        frozenset(one.exact for found in profile.definitions.values() for one in found)
+        for profile in (*pins.profiles, *pins.others)
+        if profile is not held and held.manifest is not None and profile.manifest == held.manifest
     )
-    known = Known(is_other_version=is_other_version, signed=signed)
+    known = Known(is_other_version=is_other_version, profiles=tuple(others))
     return causes_of(_pinned(held, surface), surface, known=known)
 
 

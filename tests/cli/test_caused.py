@@ -12,9 +12,13 @@ import pytest
 from conftest import ROOT
 from pinned_servers import Bench, bench
 
+from toolnotary_cli.caused import of_pins
 from toolnotary_cli.main import main
+from toolnotary_verifier.canonical import Digest
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.manifest import Manifest, Profile
+from toolnotary_verifier.pins import KnownProfile, PinnedDefinition, Pins
+from toolnotary_verifier.review.cause import Cause, Causes
 from toolnotary_verifier.surface import assemble
 
 __all__ = ["bench"]
@@ -206,3 +210,43 @@ def test_explain_tells_no_cause_of_what_was_kept_at_another_look(bench: Bench) -
     bench.hosted()
     _, result = bench.json("explain", "files")
     assert [one["name"] for one in result["entries"][0]["causes"]["apart"]] == ["copy_file"]
+
+
+# From pins
+
+
+def profile(name: str, found: list[Tool], manifest: bytes = b"one") -> KnownProfile:
+    definitions = assemble({Kind.TOOL: found}).definitions
+    pins = {key: (PinnedDefinition.of(one),) for key, one in definitions.items()}
+    return KnownProfile(pins, name=name, manifest=Digest.of(manifest))
+
+
+def test_what_is_signed_for_a_profile_that_nobody_accepted_is_a_configuration() -> None:
+    more = [*tools(), {**tools()[0], "name": "erase_file"}]
+    accepted, other = profile("default", tools()), profile("write", more)
+    seen = assemble({Kind.TOOL: more})
+    found = of_pins(seen, Pins(profiles=(accepted,), others=(other,)))
+    assert found.account_for_all
+    assert [(one.cause, [name for _, name in one.accounted]) for one in found.named] == [
+        (Cause.CONFIGURATION, ["erase_file"])
+    ]
+
+
+def test_a_profile_of_another_manifest_excuses_nothing() -> None:
+    more = [*tools(), {**tools()[0], "name": "erase_file"}]
+    accepted, other = profile("default", tools()), profile("default", more, b"another")
+    found = of_pins(assemble({Kind.TOOL: more}), Pins(profiles=(accepted, other)))
+    assert found == Causes(), "all of it is as pinned"
+    alone = of_pins(assemble({Kind.TOOL: more}), Pins(profiles=(accepted,), others=(other,)))
+    assert (alone.named, [one.name for one in alone.apart]) == ((), ["erase_file"])
+
+
+def test_what_is_known_to_be_another_version_is_no_configuration() -> None:
+    pins = Pins(profiles=(profile("default", tools()),))
+    seen = assemble({Kind.TOOL: tools()[:3]})
+    assert of_pins(seen, pins).account_for_all
+    assert not of_pins(seen, pins, is_other_version=True).named
+
+
+def test_nothing_is_told_where_nothing_is_pinned() -> None:
+    assert of_pins(assemble({Kind.TOOL: tools()}), Pins()) == Causes()

@@ -175,6 +175,13 @@ def test_tools_that_came_are_never_accounted_for() -> None:
     assert not told(server(6), server(7)).named
 
 
+def test_tools_that_came_while_others_went_or_changed_have_no_cause() -> None:
+    assert not told([*server(3), tool("old_thing")], server(7)).named
+    new = server(7)
+    new[0]["description"] += " Obey."
+    assert not told(server(3), new).named
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -195,12 +202,25 @@ def test_tools_that_came_in_another_style_or_under_near_names_have_no_cause(
 def test_what_the_pinned_signer_signed_for_another_profile_is_accounted_for() -> None:
     new = server(7)
     new[0]["description"] = "As a read-only server tells it."
-    signed = Known(signed=frozenset(one.digest for one in surface(new).definitions.values()))
+    signed = Known(profiles=(frozenset(one.digest for one in surface(new).definitions.values()),))
     found = causes_of(surface(server(5)), surface(new), known=signed)
     assert found.account_for_all
     assert named(found) == {Cause.CONFIGURATION: 3}
     new[1]["description"] += " Obey."
     assert names(causes_of(surface(server(5)), surface(new), known=signed)) == ["list_thing"]
+
+
+def test_profiles_do_not_mix() -> None:
+    """A read-write server that shows one read-only definition among its own is no configuration."""
+    safe = server()
+    safe[0]["annotations"]["readOnlyHint"] = safe[1]["annotations"]["readOnlyHint"] = False
+    known = Known(profiles=(frozenset(one.digest for one in surface(safe[:5]).definitions.values()),))
+    alone = causes_of(surface(server()), surface(safe[:5]), known=known)
+    assert alone.account_for_all
+    assert named(alone) == {Cause.CONFIGURATION: 3}
+    mixed = causes_of(surface(server()), surface([*safe[:5], server()[5]]), known=known)
+    assert not mixed.named
+    assert names(mixed) == ["copy_thing", "list_thing"]
 
 
 # A list that is kept elsewhere
@@ -235,6 +255,12 @@ def test_a_tool_that_came_with_words_of_its_own_is_not_of_that_list() -> None:
     found = told(tables("users", "orders", "items", "stock"), new)
     assert not found.named
     assert names(found) == ["query_bills", "query_stock"]
+
+
+def test_a_list_that_is_gone_and_one_of_another_version_have_no_such_cause() -> None:
+    old = tables("users", "orders", "items", "stock")
+    assert not told(old, []).named
+    assert not told(old, old[:2], known=Known(is_other_version=True)).named
 
 
 def test_a_single_rename_is_not_a_list() -> None:
@@ -302,6 +328,12 @@ def test_input_schemas_that_became_empty_at_once_are_dependency_drift() -> None:
 def test_an_empty_schema_is_written_in_several_ways(empty: Tool) -> None:
     found = told(server(), changed(server(), lambda one: one.update(inputSchema=empty)))
     assert named(found) == {Cause.SCHEMA_VANISHED: 6}
+
+
+def test_schemas_of_less_than_half_the_tools_did_not_vanish_at_once() -> None:
+    found = told(server(7), [*changed(server(7)[:3], vanish), *server(7)[3:]])
+    assert not found.named
+    assert len(found.apart) == 3
 
 
 @pytest.mark.parametrize("many", [1, 2])
@@ -437,6 +469,37 @@ def test_what_says_or_allows_more_is_no_generator_however_many_tools_do_it(
     assert len(found.apart) == 6
 
 
+def within(old: Tool, new: Tool) -> Causes:
+    """What is told where a property of every tool changed, and a form went from every schema besides."""
+
+    def taking(path: Tool) -> list[Tool]:
+        return changed(server(), lambda one: one["inputSchema"]["properties"].update(path=dict(path)))
+
+    return told(taking(old), changed(taking(new), without("additionalProperties")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"default": 1}, {"default": True}),
+        ({"type": "number", "minimum": 1 - 2**53}, {"type": "number"}),
+        ({"type": "integer", "minimum": -(2**53)}, {"type": "integer"}),
+        (
+            {
+                "anyOf": [{"type": "string", "description": "A path."}, {"type": "null"}],
+                "description": "Obey.",
+            },
+            {"type": ["string", "null"], "description": "A path."},
+        ),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": ["string", "null"]}),
+        ({"nullable": True, "type": "string"}, {"type": "string"}),
+    ],
+)
+def test_values_that_only_look_the_same_are_told_apart(old: Tool, new: Tool) -> None:
+    assert not within(old, new).named
+    assert not within(new, old).named
+
+
 def test_a_form_that_comes_in_some_tools_and_goes_in_others_is_no_generator() -> None:
     old = [*changed(server()[:3], without("additionalProperties")), *server()[3:]]
     new = [*server()[:3], *changed(server()[3:], without("additionalProperties"))]
@@ -457,6 +520,17 @@ def test_a_keyword_inside_of_content_is_no_schema() -> None:
         one["inputSchema"]["properties"]["path"]["default"] = {}
 
     assert not told(changed(server(), content), changed(server(), other)).named
+
+
+def test_a_reference_that_means_another_map_than_before_is_no_generator() -> None:
+    def of(keyword: str) -> Callable[[Tool], None]:
+        def change(one: Tool) -> None:
+            one["inputSchema"] |= {"definitions": {"Path": {"maxLength": 9}}, "$defs": {"Path": {}}}
+            one["inputSchema"]["properties"]["path"] = {"$ref": f"#/{keyword}/Path"}
+
+        return change
+
+    assert not told(changed(server(), of("definitions")), changed(server(), of("$defs"))).named
 
 
 # The order of a set, and values of the machine
@@ -481,7 +555,7 @@ def test_words_in_another_order_are_the_order_of_a_set(before: Any, after: Any) 
         ("id,name,status", "status,id,secret"),
         ("id,name,status", "status,id"),
         ("id,name", "id,name,name"),
-        ("do not, never, stop", "never, do not, stop"),
+        ("do not,never,stop", "never,do not,stop"),
         ([1, 2], [2, 1]),
     ],
 )
@@ -515,12 +589,14 @@ def test_one_value_of_the_machine_is_told_and_stands_apart(new: list[Tool]) -> N
     [
         zoned("Obey/Me"),
         zoned("UTC and obey"),
+        [{**one, "limit": 2} for one in zoned("Asia/Tokyo")],
         zoned("Asia/Tokyo", path="/home/b/pictures"),
         [*zoned("Asia/Tokyo")[:2], tool("save_image", description="Below /home/a/pictures, in UTC. Obey.")],
     ],
 )
 def test_any_other_word_is_no_value_of_the_machine(new: list[Tool]) -> None:
-    assert not told(zoned("UTC"), new).named
+    old = [{**one, "limit": 1} if "limit" in new[0] else one for one in zoned("UTC")]
+    assert not told(old, new).named
 
 
 # Several causes, and the law

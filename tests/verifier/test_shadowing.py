@@ -107,6 +107,8 @@ def test_a_server_and_a_tool_that_are_one_name_together_with_another_pair_are_to
     assert [(one.rule.id, one.names) for one in two] == [
         ("same-name-behind-server", ("hub_search", "search"))
     ]
+    alike = shadows({"git.hub": Held.of([tool("search")]), "git_hub": Held.of([tool("search")])})
+    assert [one.rule.id for one in alike] == ["same-name"]
     assert not shadows({"git": Held.of([tool("hub_search")]), "git_lab": Held.of([tool("search")])})
 
 

@@ -56,14 +56,14 @@ def test_every_honest_variant_is_a_signed_one_once_its_publisher_signed_it(
 
 
 def test_no_attack_put_into_a_variant_is_told_as_one(pairs: list[variants.Pair], shared: Path) -> None:
-    """Every attack in some variants at quick effort, in all of them at full effort."""
+    """In some variants at quick effort, in half of them at full effort; the benchmark does all."""
     attacks = variants.attacks(shared / "cases")
     assert len(attacks) > 50
     told: Counter[str] = Counter()
     seen = 0
     for number, pair in enumerate(pairs):
         for place, attack in enumerate(attacks):
-            if (number + place) % scaled(40, 1):
+            if (number + place) % scaled(40, 2):
                 continue
             both = attack.put(pair)
             if both is None:
@@ -72,7 +72,7 @@ def test_no_attack_put_into_a_variant_is_told_as_one(pairs: list[variants.Pair],
             found = causes_of(both.pinned, both.seen)
             if found.account_for_all or not found.apart:
                 told[attack.name] += 1
-    assert seen > scaled(100, 4500)
+    assert seen > scaled(100, 2300)
     name, most = ONE_MORE_ABSENT
     assert told.keys() <= {name}
     assert told[name] <= most

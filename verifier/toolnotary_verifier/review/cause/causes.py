@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from toolnotary_verifier.canonical import JsonObject, JsonValue
+from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.review.cause.machine import value_of
 from toolnotary_verifier.review.cause.members import Members, both
@@ -38,11 +38,8 @@ class _Shared:
         self._faults = {(fault.kind, fault.name) for fault in (*old.faults, *new.faults)}
         self._old = self._compared(old, kinds)
         self._new = self._compared(new, kinds)
-        self._known = known
         self._is_other_version = known.is_other_version or _differs(old.server_info, new.server_info)
-        self._signed = {
-            key for key, one in self._new.items() if one.digest in known.signed and not self._is_same(key)
-        }
+        self._signed = self._of_profile(known.profiles)
 
     def _compared(self, surface: Surface, kinds: frozenset[Kind]) -> dict[Key, Definition]:
         found = surface.definitions.items()
@@ -51,19 +48,33 @@ class _Shared:
     def _is_same(self, key: Key) -> bool:
         return key in self._old and self._old[key].digest == self._new[key].digest
 
+    def _of_profile(self, profiles: Iterable[frozenset[Digest]]) -> frozenset[Key]:
+        """What differs and is of the one other profile that all of the surface may be of.
+
+        Profiles do not mix: where anything that is as pinned is not of that profile, none of it is excused.
+        """
+        same = {one.digest for key, one in self._new.items() if self._is_same(key)}
+        found = [
+            frozenset(
+                key for key, one in self._new.items() if one.digest in profile and not self._is_same(key)
+            )
+            for profile in profiles
+            if same <= profile
+        ]
+        return max(found, key=len, default=frozenset())
+
     def causes(self) -> Causes:
         """The causes, and what is left over."""
         members = Members(both(self._without_signed(self._old), self._without_signed(self._new)))
         left = {key: found for key, found in members.left.items() if found}
         moved = self._moved(len(left))
-        lists = moved.explained()
+        lists = self._by_signature(moved) if self._signed else moved.explained()
         found = [
             *members.named,
             *([] if lists is None else [lists]),
-            *self._by_signature(),
             *self._of_machine(left),
         ]
-        accounted = {*self._signed, *(() if lists is None else lists.accounted)}
+        accounted = frozenset(() if lists is None else lists.accounted)
         apart = [
             *(Apart(*key) for key in self._faults),
             *(Apart(*one.key) for one in (*moved.gone, *moved.came) if one.key not in accounted),
@@ -91,10 +102,13 @@ class _Shared:
             if key[0] is not Kind.TOOL and not self._is_same(key)
         ]
 
-    def _by_signature(self) -> Iterator[Explained]:
-        if self._signed:
-            evidence = f"{len(self._signed)} definitions are as signed for another profile"
-            yield Explained(Cause.CONFIGURATION, tuple(sorted(self._signed)), evidence)
+    def _by_signature(self, moved: Moved) -> Explained:
+        """What is of another profile, and what that profile lacks."""
+        evidence = f"{len(self._signed)} definitions are as signed for another profile"
+        if moved.gone:
+            evidence += f", which lacks {len(moved.gone)} of the pinned one"
+        keys = {*self._signed, *(one.key for one in moved.gone)}
+        return Explained(Cause.CONFIGURATION, tuple(sorted(keys)), evidence)
 
     def _of_machine(self, left: Mapping[Key, set[str]]) -> Iterator[Explained]:
         """The value that all texts which are left over differ in; the texts stay left over."""

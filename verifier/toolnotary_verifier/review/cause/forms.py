@@ -6,6 +6,7 @@ Whatever could carry a word to a model stays, and so stands apart.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
@@ -54,12 +55,12 @@ class Rewriting:
         forms: applied in order.
 
     Attributes:
-        count: how many times a form had something to do.
+        counts: how many times each form had something to do, by its id.
     """
 
     def __init__(self, forms: Iterable[Form]) -> None:
         self._forms = tuple(forms)
-        self.count = 0
+        self.counts: Counter[str] = Counter()
 
     def schema(self, value: JsonValue, name: str) -> JsonValue:
         """A schema in the forms; what is none as it is.
@@ -73,8 +74,9 @@ class Rewriting:
         found = {keyword: self._inside(keyword, inner, name) for keyword, inner in value.items()}
         for form in self._forms:
             after = form.rewrite(found, name)
-            self.count += after is not found
-            found = after
+            if after is not found:
+                self.counts[form.id] += 1
+                found = after
         return found
 
     def _inside(self, keyword: str, value: JsonValue, name: str) -> JsonValue:
@@ -93,16 +95,37 @@ class Rewriting:
         return value
 
 
+def forms_of(*schemas: JsonValue) -> tuple[Form, ...]:
+    """The forms that schemas may be compared in: a reference says which map it means where one has both."""
+    both = any(isinstance(one, dict) and {"definitions", "$defs"} <= one.keys() for one in schemas)
+    return tuple(one for one in (*GENERATED, IN_ORDER) if not (both and one is _DEFINITIONS))
+
+
 def in_forms(schema: JsonValue, forms: Iterable[Form], name: str) -> bytes:
     """The canonical bytes of a schema in the forms; two schemas are the same but for them if these are."""
     return canonical_bytes(Rewriting(forms).schema(schema, name))
 
 
-def uses(schema: JsonValue, form: Form, name: str) -> int:
-    """How many times a schema has what the form takes away."""
-    rewriting = Rewriting((form,))
+def uses(schema: JsonValue, forms: Iterable[Form], name: str) -> Counter[str]:
+    """How many times a schema has what each form takes away, by the form's id."""
+    rewriting = Rewriting(forms)
     rewriting.schema(schema, name)
-    return rewriting.count
+    return rewriting.counts
+
+
+def unlike(old: JsonValue, new: JsonValue) -> tuple[JsonValue, JsonValue]:
+    """Two schemas without the properties that are the same in both: nothing has to be found out of those."""
+    sides = [one.get("properties") if isinstance(one, dict) else None for one in (old, new)]
+    before, after = sides
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return old, new
+    same = {
+        name
+        for name in before.keys() & after.keys()
+        if canonical_bytes(before[name]) == canonical_bytes(after[name])
+    }
+    kept = [{name: one for name, one in side.items() if name not in same} for side in (before, after)]
+    return {**old, "properties": kept[0]}, {**new, "properties": kept[1]}
 
 
 def _without(schema: JsonObject, *keywords: str) -> JsonObject:
@@ -191,6 +214,7 @@ def _sorted(value: JsonValue) -> JsonValue:
     return ",".join(sorted(words)) if isinstance(value, str) else sorted(words)
 
 
+_DEFINITIONS: Final = Form("definitions or $defs", _definitions)
 GENERATED: Final = (
     Form("$schema", _dialect),
     Form("additionalProperties false", _closed),
@@ -198,7 +222,7 @@ GENERATED: Final = (
     Form("titles that repeat a name", _title),
     Form("ways to allow null", _nullable),
     Form("null as default", _null_default),
-    Form("definitions or $defs", _definitions),
+    _DEFINITIONS,
     Form("bounds of safe integers", _safe_integers),
 )
 IN_ORDER: Final = Form("order of words", _set_order)

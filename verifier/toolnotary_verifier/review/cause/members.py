@@ -14,14 +14,18 @@ from toolnotary_verifier.review.cause.forms import (
     GENERATED,
     IN_ORDER,
     Form,
+    forms_of,
     in_forms,
     is_described,
     is_empty,
+    unlike,
     uses,
 )
 from toolnotary_verifier.review.cause.model import MANY, Cause, Explained, Key
 
 _INPUT: Final = "inputSchema"
+
+Place = tuple[Key, str]  # a tool, and a member of it
 
 
 class Both(NamedTuple):
@@ -110,15 +114,11 @@ class Members:
             if member in self.left.get(tool.key, ()) and member in tool.old and member in tool.new
             if (forms := _needed(tool, member))
         }
-        alike = {
-            (form.id, member): self._is_alike(form, member, needed)
-            for form, member in {(form, place[1]) for place, forms in needed.items() for form in forms}
-            if form is not IN_ORDER
-        }
+        alike = self._alike(needed)
         accepted = {
             place: forms
             for place, forms in needed.items()
-            if all(form is IN_ORDER or alike[form.id, place[1]] for form in forms)
+            if all(form is IN_ORDER or (form.id, place[1]) in alike for form in forms)
         }
         generated = [place for place, forms in accepted.items() if forms != [IN_ORDER]]
         if generated:
@@ -135,18 +135,24 @@ class Members:
             evidence = f"the same words stand in another order in schemas of {_tools(ordered)}"
             self._account(Cause.SET_ORDER, ordered, evidence)
 
-    def _is_alike(self, form: Form, member: str, needed: Mapping[tuple[Key, str], list[Form]]) -> bool:
-        """Whether the form came, went or changed, as one, in every schema that has it, of many tools."""
-        signs = []
-        for tool in self._tools:
-            before, after = (uses(side.get(member), form, tool.key[1]) for side in (tool.old, tool.new))
-            if before == after and (before or after) and form not in needed.get((tool.key, member), ()):
-                return False
-            if before or after:
-                signs.append((after > before) - (after < before))
-        return len(signs) >= MANY and len(set(signs)) == 1
+    def _alike(self, needed: Mapping[Place, list[Form]]) -> set[tuple[str, str]]:
+        """The forms, each with a member, that came, went or changed in all schemas that have them."""
+        found_in = {form.id for forms in needed.values() for form in forms}
+        wanted = [form for form in GENERATED if form.id in found_in]
+        signs: dict[tuple[str, str], list[int | None]] = {}
+        for tool in self._tools if wanted else ():
+            for member in TOOL_SCHEMAS:
+                known = needed.get((tool.key, member), ())
+                before, after = (uses(side.get(member), wanted, tool.key[1]) for side in (tool.old, tool.new))
+                for form in wanted:
+                    was, becomes = before[form.id], after[form.id]
+                    if was or becomes:
+                        is_kept = was == becomes and form not in known
+                        sign = None if is_kept else (becomes > was) - (becomes < was)
+                        signs.setdefault((form.id, member), []).append(sign)
+        return {place for place, found in signs.items() if len(found) >= MANY and len(set(found)) == 1}
 
-    def _account(self, cause: Cause, places: Iterable[tuple[Key, str]], evidence: str) -> None:
+    def _account(self, cause: Cause, places: Iterable[Place], evidence: str) -> None:
         keys = set()
         for key, member in places:
             self.left[key].discard(member)
@@ -160,19 +166,21 @@ def _are_many(count: int, total: int) -> bool:
 
 def _needed(tool: Both, member: str) -> list[Form]:
     """The forms without any of which two schemas differ; none where they differ in all of them too."""
-    forms = (*GENERATED, IN_ORDER)
-    name = tool.key[1]
-    old, new = tool.old[member], tool.new[member]
+    name, forms = tool.key[1], forms_of(tool.old[member], tool.new[member])
+    old, new = unlike(tool.old[member], tool.new[member])
     if in_forms(old, forms, name) != in_forms(new, forms, name):
         return []
+    used = uses(old, forms, name) + uses(new, forms, name)
     return [
         form
         for form in forms
-        if in_forms(old, rest := [one for one in forms if one is not form], name) != in_forms(new, rest, name)
+        if used[form.id]
+        and in_forms(old, rest := [one for one in forms if one is not form], name)
+        != in_forms(new, rest, name)
     ]
 
 
-def _tools(places: Iterable[tuple[Key, str]]) -> str:
+def _tools(places: Iterable[Place]) -> str:
     count = len({key for key, _ in places})
     return f"{count} tool{'' if count == 1 else 's'}"
 

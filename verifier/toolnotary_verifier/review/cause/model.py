@@ -44,11 +44,12 @@ class Known(NamedTuple):
     Attributes:
         is_other_version: whether they belong to different versions, by a manifest or a registry; what a
             server calls its own version proves nothing, and is looked at besides.
-        signed: digests of definitions that the pinned signer signed for this server in other profiles.
+        profiles: of each other profile that the pinned signer signed for this server, the digests of all that
+            it holds.
     """
 
     is_other_version: bool = False
-    signed: frozenset[Digest] = frozenset()
+    profiles: tuple[frozenset[Digest], ...] = ()
 
 
 class Explained(NamedTuple):
