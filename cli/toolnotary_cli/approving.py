@@ -260,7 +260,7 @@ class Approving:
         """What of the change stands in the way of the other servers of the lockfile, or speaks of them."""
         seen = Held.of(changes.surface.definitions.values())
         found = between_servers(self._project, {self._server: seen})
-        return tuple(about(found, self._server, changes.new))
+        return tuple(about(found, self._server, changes.new.keys()))
 
     def _agreed(self, question: Question, move: Move, *, shown_by: str) -> bool:
         """Whether the person said yes; a no is remembered.

@@ -2,6 +2,7 @@
 """Tools of several pinned servers that stand in each other's way: found, and drawn."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from toolnotary_cli.output import Look, shown, styled
@@ -61,10 +62,9 @@ def between_servers(project: "Project", seen: Mapping[str, Held]) -> list[Shadow
     return shadows({server: _together(found) for server, found in held.items()})
 
 
-def about(found: Iterable[Shadow], server: str, keys: Iterable[Key] | None = None) -> list[Shadow]:
+def about(found: Iterable[Shadow], server: str, keys: AbstractSet[Key] | None = None) -> list[Shadow]:
     """Those that a server has a part in; of that, those that these definitions have a part in."""
-    wanted = None if keys is None else frozenset(keys)
-    return [one for one in found if one.involves(server, wanted)]
+    return [one for one in found if one.involves(server, keys)]
 
 
 def _together(found: Iterable[Held]) -> Held:

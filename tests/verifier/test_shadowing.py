@@ -88,6 +88,9 @@ def test_other_names_are_other_names(first: str, second: str) -> None:
         "read_file\u202e",
         "r\uff45ad_file",
         "read\U000e0041_file",
+        "r\u00e9ad_file",
+        "READ_F\u00cfLE",
+        "\U0001d42b\U0001d5d8ad_file",
     ],
 )
 def test_names_in_letters_that_look_alike_are_critical(second: str) -> None:
@@ -228,10 +231,10 @@ def test_the_most_dangerous_comes_first() -> None:
 def test_a_shadow_involves_its_servers_and_the_definitions_that_it_is_about() -> None:
     [mention] = found(notes=[tool("jot", "send_mail")], mail=[tool("send_mail")])
     assert [mention.involves(server) for server in ("notes", "mail", "other")] == [True, True, False]
-    assert mention.involves("notes", [(Kind.TOOL, "jot")])
-    assert mention.involves("mail", [(Kind.TOOL, "send_mail")])
-    assert not mention.involves("notes", [(Kind.TOOL, "send_mail")])
-    assert not mention.involves("mail", [(Kind.PROMPT, "send_mail")])
+    assert mention.involves("notes", {(Kind.TOOL, "jot")})
+    assert mention.involves("mail", {(Kind.TOOL, "send_mail")})
+    assert not mention.involves("notes", {(Kind.TOOL, "send_mail")})
+    assert not mention.involves("mail", {(Kind.PROMPT, "send_mail")})
 
 
 def test_every_rule_says_why_and_what_to_do() -> None:

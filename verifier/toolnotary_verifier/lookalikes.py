@@ -34,11 +34,38 @@ _ALIKE: Final = {
     "l": "1|\u04c0\u217c\u01c0",
     "": "_-. ",
 }
+# Latin letters with a mark (U+00C0 to U+017F), by the letter below it.
+_MARKED: Final = {
+    "a": "\u00e0\u00e1\u00e2\u00e3\u00e4\u00e5\u0101\u0103\u0105",
+    "c": "\u00e7\u0107\u0109\u010b\u010d",
+    "d": "\u010f\u0111",
+    "e": "\u00e8\u00e9\u00ea\u00eb\u0113\u0115\u0117\u0119\u011b",
+    "g": "\u011d\u011f\u0121\u0123",
+    "h": "\u0125\u0127",
+    "i": "\u00ec\u00ed\u00ee\u00ef\u0129\u012b\u012d\u012f",
+    "j": "\u0135",
+    "k": "\u0137\u0138",
+    "l": "\u013a\u013c\u013e\u0140\u0142",
+    "n": "\u00f1\u0144\u0146\u0148\u0149\u014b",
+    "o": "\u00f2\u00f3\u00f4\u00f5\u00f6\u014d\u014f\u0151",
+    "r": "\u0155\u0157\u0159",
+    "s": "\u015b\u015d\u015f\u0161\u017f",
+    "t": "\u0163\u0165\u0167",
+    "u": "\u00f9\u00fa\u00fb\u00fc\u0169\u016b\u016d\u016f\u0171\u0173",
+    "w": "\u0175",
+    "y": "\u00fd\u00ff\u0177",
+    "z": "\u017a\u017c\u017e",
+}
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SKELETON: Final = {
+    **{ord(one): letter for letter, all_of in _MARKED.items() for one in all_of},
     **{ord(one): letter for letter, all_of in _ALIKE.items() for one in all_of},
     ord("0"): "o",
     ord("I"): "l",
     ord("i"): "l",
+    # Mathematical alphabets, thirteen of A to Z and a to z, and their digits, five times 0 to 9.
+    **{0x1D400 + place: _LETTERS[place % 52] for place in range(13 * 52)},
+    **{0x1D7CE + place: str(place % 10) for place in range(50)},
     # Fullwidth forms (U+FF01 to U+FF5E) are those of ASCII, moved.
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
 }
@@ -46,5 +73,10 @@ _SKELETON: Final = {
 
 def skeleton(name: str) -> str:
     """What a reader may take a name for: look-alikes as one, whatever the case, parted or not."""
-    text = "".join(one for one in name if not is_invisible(one)).translate(_SKELETON)
-    return text.translate(_SKELETON).lower().translate(_SKELETON).replace("rn", "m")
+    text = "".join(one for one in name if not is_invisible(one))
+    # A look-alike of a look-alike takes two rounds; capitals have look-alikes of their own.
+    return _settled(_settled(text).lower()).replace("rn", "m")
+
+
+def _settled(text: str) -> str:
+    return text.translate(_SKELETON).translate(_SKELETON)

@@ -7,6 +7,7 @@ of their texts, whatever servers make of both.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from toolnotary_verifier.canonical import JsonValue
@@ -123,15 +124,14 @@ class Shadow(NamedTuple):
     by: str = ""
     places: tuple[Key, ...] = ()
 
-    def involves(self, server: str, keys: Iterable[Key] | None = None) -> bool:
+    def involves(self, server: str, keys: AbstractSet[Key] | None = None) -> bool:
         """Whether it is about this server; and of that, about one of these definitions."""
         if server not in (*self.servers, self.by):
             return False
         if keys is None:
             return True
-        found = set(keys)
-        named = {(Kind.TOOL, name) for name in self.names} if server in self.servers else set()
-        return not found.isdisjoint(named) or (server == self.by and not found.isdisjoint(self.places))
+        named = [(Kind.TOOL, name) for name in self.names] if server in self.servers else []
+        return not keys.isdisjoint(named) or (server == self.by and not keys.isdisjoint(self.places))
 
 
 def shadows(servers: Mapping[str, Held]) -> list[Shadow]:
