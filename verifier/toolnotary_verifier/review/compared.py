@@ -17,6 +17,7 @@ from toolnotary_verifier.review.finding import Difference, Finding, Rename, Revi
 from toolnotary_verifier.review.grouping import grouped
 from toolnotary_verifier.review.renames import renames
 from toolnotary_verifier.review.rules import surface as rules
+from toolnotary_verifier.review.scan import Scanner
 from toolnotary_verifier.surface import Surface
 
 Key = tuple[Kind, str]
@@ -42,7 +43,7 @@ def review(old: Surface, new: Surface) -> Review:
     differences = tuple(compare_all(pairs.values()))
     renamed = tuple(renames(gone, came))
     return Review(
-        groups=grouped(_findings(pairs, differences, renamed)),
+        groups=grouped(_findings(pairs, differences, renamed, Scanner(_tools(new)))),
         differences=differences,
         old_faults=old.faults,
         new_faults=new.faults,
@@ -52,13 +53,20 @@ def review(old: Surface, new: Surface) -> Review:
 
 
 def _findings(
-    pairs: dict[Key, Pair], differences: Sequence[Difference], renamed: Sequence[Rename]
+    pairs: dict[Key, Pair], differences: Sequence[Difference], renamed: Sequence[Rename], scanner: Scanner
 ) -> Iterator[Finding]:
     names = {(rename.kind, rename.new) for rename in renamed}
     for key, found in groupby(differences, key=lambda difference: (difference.kind, difference.name)):
-        for finding in classified(*pairs[key], found):
+        (old, new), changes = pairs[key], list(found)
+        for finding in classified(old, new, changes):
             is_renamed = finding.rule is rules.TOOL_ADDED and key in names
             yield replace(finding, rule=rules.TOOL_RENAMED) if is_renamed else finding
+        if new is not None:
+            yield from scanner.findings(old, new, changes)
+
+
+def _tools(surface: Surface) -> frozenset[str]:
+    return frozenset(name for kind, name in surface.definitions if kind is Kind.TOOL)
 
 
 def _notes(old: Surface, new: Surface, compared: frozenset[Kind]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from toolnotary_verifier.canonical import JsonObject, JsonValue, canonical_bytes
 from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.review.finding import Change, Difference
+from toolnotary_verifier.review.pointer import pointer
 
 if TYPE_CHECKING:
     from deepdiff import DeepDiff
@@ -57,13 +58,14 @@ def _changes(old: Definition, new: Definition, effort: int) -> tuple[list[Differ
     if isinstance(old.value, dict) and isinstance(new.value, dict):  # instructions are one text
         members = changed_members(old.value, new.value)
         before, after = (
-            {key: side[key] for key in members if key in side} for side in (old.value, new.value)
+            {key: _as_text(side[key]) for key in members if key in side} for side in (old.value, new.value)
         )
+        _leave_equal_out(before, after)
         cost = _cost(before) + _cost(after)
         if cost <= effort:
             found = [_difference(old, *place) for place in _places(before, after)]
         else:
-            found, cost = [_difference(old, _pointer([key]), *texts) for key, texts in members.items()], 0
+            found, cost = [_difference(old, pointer([key]), *texts) for key, texts in members.items()], 0
     # Digests decide: what differs is never told as equal, whatever a library made of it.
     return found or [_difference(old, "", _text(old), _text(new))], cost
 
@@ -77,9 +79,18 @@ Steps = tuple[Path, str | None, str | None]
 Place = tuple[str, str | None, str | None]
 
 
-def _places(old: JsonObject, new: JsonObject) -> list[Place]:
-    """Every place that differs, in order of its path."""
-    before, after = _as_text(old), _as_text(new)
+def _leave_equal_out(before: dict[str, object], after: dict[str, object]) -> None:
+    """Take out what both objects hold alike, at any depth that only objects lead to."""
+    for key in before.keys() & after.keys():
+        was, now = before[key], after[key]
+        if was == now:
+            del before[key], after[key]
+        elif isinstance(was, dict) and isinstance(now, dict):
+            _leave_equal_out(was, now)
+
+
+def _places(before: dict[str, object], after: dict[str, object]) -> list[Place]:
+    """Every place that differs, in order of its path; leaves are canonical JSON text."""
     tree = _deepdiff()(
         before,
         after,
@@ -97,7 +108,7 @@ def _places(old: JsonObject, new: JsonObject) -> list[Place]:
     ]
     found = _aligned(differing, before, after)
     found.sort(key=lambda place: [(isinstance(step, str), step) for step in place[0]])
-    return [(_pointer(path), was, now) for path, was, now in found]
+    return [(pointer(path), was, now) for path, was, now in found]
 
 
 def _aligned(found: Iterable[Steps], before: object, after: object, depth: int = 0) -> list[Steps]:
@@ -182,10 +193,6 @@ def _written(value: object) -> str | None:
     return None
 
 
-def _pointer(path: Iterable[str | int]) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
-
-
-def _cost(value: JsonValue, depth: int = 1) -> int:
+def _cost(value: object, depth: int = 1) -> int:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return depth + sum(_cost(item, depth + 1) for item in items)

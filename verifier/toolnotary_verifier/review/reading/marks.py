@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a text refers to: marks of a prompt, addresses, places of files, credentials, other tools."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from toolnotary_verifier.review.reading.hit import Hit
+from toolnotary_verifier.review.reading.sign import Cue, joined
+from toolnotary_verifier.review.reading.things import THINGS
+from toolnotary_verifier.review.rules import wording
+
+_MARKUP: Final = re.compile(
+    r"</? {0,4}(?:important|system|sys|instructions?|secret|hidden|admin|prompt|assistant|user|human"
+    r"|critical|mandatory|override|thinking|tool_(?:call|result)|function_calls?)\b[^<>\n]{0,80}>"
+    r"|\[/?(?:INST|SYSTEM|SYS|ADMIN|ASSISTANT|OVERRIDE)\]|<</?SYS>>|<\|[\w-]{2,30}\|>|<!--"
+    r"|^[ \t]{0,20}#{1,4} *(?:system|instructions?|assistant|human|new instructions?) *:"
+    r"|^[ \t]{0,20}(?:system|assistant|human) *: *\S",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PATH: Final = re.compile(r"(?<![\w./:<-])(?:~?/(?:[\w.-]+/)+[\w.-]*|[A-Za-z]:\\[\w\\.-]+)")
+_IDENTIFIER: Final = re.compile(r"(?<![\w./-])[A-Za-z][\w-]{2,}(?![\w/-])")
+_CALLED: Final = re.compile(
+    joined(
+        r"""
+        \b(?:when(?:ever)?|if|before|after|once|each time|every time)\b[^.;\n]{0,30}
+        (?<![\w./-])([a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?`?\"?'?
+        \ (?:tool )?(?:is|are|was|gets|has been)
+        \ (?:called|used|invoked|available|run|running|requested|present)\b[^.;\n]{3,}
+        """
+    )
+)
+
+
+def addresses(text: str) -> frozenset[str]:
+    """Every address that a text holds, in lower case."""
+    return frozenset(met[0] for met in THINGS[Cue.ADDRESS].pattern.finditer(text.lower()))
+
+
+def read_marks(text: str, tools: AbstractSet[str], words: AbstractSet[str]) -> Iterator[Hit]:
+    """Everything that the text refers to.
+
+    Args:
+        text: the text.
+        tools: the names of other tools of the server.
+        words: names that the server uses for anything else, such as its parameters.
+    """
+    lower = text.lower() if text.isascii() else text  # other letters can change their number
+    for met in _MARKUP.finditer(text):
+        yield Hit(wording.MARKUP, *met.span())
+    for met in _CALLED.finditer(text):
+        if met[1] not in tools and met[1] not in words:
+            yield Hit(wording.STEERS, *met.span())
+    for met in THINGS[Cue.ADDRESS].pattern.finditer(lower):
+        yield Hit(wording.ADDRESS, *met.span())
+    for met in THINGS[Cue.SECRET_WORD].pattern.finditer(lower):
+        yield Hit(wording.CREDENTIAL, *met.span())
+    for met in _PATH.finditer(text):
+        yield Hit(wording.PATH, *met.span())
+    for met in _IDENTIFIER.finditer(text) if tools else ():
+        if met[0] in tools:
+            yield Hit(wording.MENTIONS_TOOL, *met.span())

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about text that came: what stands in it, read together with the text around it.
+
+A whole sentence is read where a word of it changed, so that no edit completes one unseen; what was there
+before and stayed is told by nothing here.
+"""
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from toolnotary_verifier.canonical import JsonValue
+from toolnotary_verifier.definition import Definition
+from toolnotary_verifier.review.finding import EXCERPT, Change, Difference, Finding, Span
+from toolnotary_verifier.review.pointer import ABSENT, pointer, steps_of, written
+from toolnotary_verifier.review.reading.characters import read_characters
+from toolnotary_verifier.review.reading.encoded import read_encoded
+from toolnotary_verifier.review.reading.hit import Hit
+from toolnotary_verifier.review.reading.marks import addresses, read_marks
+from toolnotary_verifier.review.reading.scripts import read_scripts
+from toolnotary_verifier.review.reading.sentences import read_sentences
+from toolnotary_verifier.review.reading.slots import Slot, Text, read_slot, slot_of, spoken, texts_of
+from toolnotary_verifier.review.risk import Risk, Rule
+from toolnotary_verifier.review.rules import wording
+from toolnotary_verifier.words import Origin, word_changes
+
+# Characters that are read in one review, of which the largest real list has a million.
+_READ: Final = 4_000_000
+_STEPS: Final = 2_000
+# The member of a resource that is base64 by definition (MCP schema: BlobResourceContents).
+_BINARY: Final = ("blob",)
+# Stretches of one text that are told of one rule.
+_SPANS: Final = 50
+# Parts of a name from which on it can be a sentence.
+_NAMED: Final = 4
+
+Range = tuple[int, int]
+
+
+class Came(NamedTuple):
+    """A text that came, or one of which parts came.
+
+    Attributes:
+        text: the text, and where it stands.
+        old: the value that stood there; `ABSENT` where nothing did.
+        new: the value that stands there.
+        parts: what of the text is new, in characters; a place of no length is where something went.
+    """
+
+    text: Text
+    old: JsonValue
+    new: JsonValue
+    parts: tuple[Range, ...]
+
+
+class Scanner:
+    """Reads the texts of one review, within one bound."""
+
+    def __init__(self, tools: AbstractSet[str]) -> None:
+        """Know the server.
+
+        Args:
+            tools: the names of its tools now.
+        """
+        self._tools = tools
+        self._left = _READ
+
+    def findings(
+        self, old: Definition | None, new: Definition, differences: Iterable[Difference]
+    ) -> Iterator[Finding]:
+        """What stands in the texts that came with the differences of one definition.
+
+        Args:
+            old: the definition of before; None where it came.
+            new: the definition of now.
+            differences: the places that differ.
+        """
+        known = frozenset() if old is None else addresses(old.canonical.decode("utf-8"))
+        words = frozenset(text.text for text in texts_of(new.value, kind=new.kind) if text.in_name)
+        others = self._tools - {new.name}
+        for difference in differences:
+            for came in _came(difference):
+                for rule, spans in self._read(came, others, words, known).items():
+                    before, after = written(came.old), written(came.new)
+                    place = pointer(came.text.steps)
+                    yield Finding(
+                        rule, new.kind, new.name, Change.of(before, after), place, before, after, spans
+                    )
+
+    def _read(
+        self, came: Came, tools: AbstractSet[str], words: AbstractSet[str], known: AbstractSet[str]
+    ) -> dict[Rule, tuple[Span, ...]]:
+        text = came.text.text
+        self._left -= len(text)
+        if self._left < 0:
+            return {wording.UNREAD: (_span(came, 0, len(text)),)}
+        found: dict[Rule, dict[Range, None]] = {}
+        for hit in _hits(came.text, tools, words):
+            if hit.rule is wording.ADDRESS and text[hit.start : hit.end].lower() in known:
+                continue
+            told = found.setdefault(hit.rule, {})
+            if len(told) < _SPANS:
+                told.update(dict.fromkeys(_touched(came.parts, hit)))
+        found = {rule: parts for rule, parts in found.items() if parts}
+        if any(rule.risk >= Risk.HIGH for rule in found):
+            found = {rule: parts for rule, parts in found.items() if rule.risk > Risk.LOW}
+        return {rule: tuple(_span(came, *part) for part in parts) for rule, parts in found.items()}
+
+
+def _hits(text: Text, tools: AbstractSet[str], words: AbstractSet[str]) -> Iterator[Hit]:
+    said, whole = text.text, len(text.text)
+    yield from read_characters(said)
+    yield from read_scripts(said)
+    yield from read_slot(text)
+    if text.steps[-1:] != _BINARY:
+        yield from read_encoded(said)
+    if text.slot is Slot.NAME:
+        parted = spoken(said)
+        said = parted if parted.count(" ") >= _NAMED else said
+        yield from (Hit(hit.rule, 0, whole) for hit in read_sentences(said))
+    else:
+        yield from read_sentences(said)
+    if text.slot in (Slot.PROSE, Slot.TITLE, Slot.VALUE, Slot.OTHER):
+        yield from read_marks(said, tools, words)
+
+
+def _touched(parts: Sequence[Range], hit: Hit) -> list[Range]:
+    """What of a hit is new; all of it where something went from its middle."""
+    new = []
+    for start, end in islice(parts, bisect_right(parts, hit.start, key=itemgetter(1)), None):
+        if start >= hit.end:
+            break
+        new.append((max(start, hit.start), min(end, hit.end)))
+    shown = [(start, end) for start, end in new if end > start]
+    return shown[:_SPANS] or ([(hit.start, hit.end)] if new else [])
+
+
+def _span(came: Came, start: int, end: int) -> Span:
+    return Span(start, end, came.text.text[start : min(end, start + EXCERPT)], came.text.in_name)
+
+
+def _came(difference: Difference) -> Iterator[Came]:
+    if difference.new is None:
+        return
+    steps, kind = steps_of(difference.path), difference.kind
+    old = ABSENT if difference.old is None else json.loads(difference.old)
+    new = json.loads(difference.new)
+    if isinstance(old, str) and isinstance(new, str):
+        yield Came(Text(steps, new, slot_of(steps, kind)), old, new, tuple(_parts(old, new)))
+        return
+    if difference.change is Change.ADDED and steps and not steps[-1].isdecimal():
+        yield _whole(Text(steps, steps[-1], Slot.NAME, in_name=True), new)
+    before = {text.text for text in texts_of(old, kind=kind)} if old is not ABSENT else frozenset()
+    for text in texts_of(new, steps, kind=kind):
+        if text.text not in before:
+            yield _whole(text, text.text)
+
+
+def _whole(text: Text, value: JsonValue) -> Came:
+    return Came(text, ABSENT, value, ((0, len(text.text)),))
+
+
+def _parts(old: str, new: str) -> Iterator[Range]:
+    place = 0
+    for piece in word_changes(old, new, steps=_STEPS):
+        if piece.origin is Origin.OLD:
+            yield place, place
+            continue
+        if piece.origin is Origin.NEW:
+            yield place, place + len(piece.text)
+        place += len(piece.text)
