@@ -456,7 +456,9 @@ def test_a_request_whose_headers_name_another_tool_is_refused_as_the_protocol_sa
             for header, value in (("mcp_name", "add"), ("mcp_method", "tools/list")):
                 refused = gate.post(call, **{**agreeing, header: value})
                 assert (refused.status, refused.message["error"]["code"]) == (400, -32020)
+            assert gate.told.count("its headers say another one [request-refused]") == 2
         assert server.calls().count("tools/call") == 1
+    assert [line["reason"] for line in audit_lines() if line["event"] == "refused"] == ["request-refused"] * 2
 
 
 def test_a_url_that_is_not_the_pinned_one_is_not_stood_before(home: Path) -> None:

@@ -145,9 +145,12 @@ class Front:
             return Response(413, [], b"")
         if body_of(request.headers) is Body.UNCLEAR:
             return Response(415, [], b"")
-        if not self._is_sole and (refused := mismatch(request, limits=self._limits)) is not None:
-            return refused
         lane = self._lane(request)
+        if not self._is_sole and (refused := mismatch(request, limits=self._limits)) is not None:
+            effects = Effects()
+            effects.note("request-refused", "a message of the host was refused: its headers say another one")
+            lane.follow(effects)
+            return refused
         headers = lane.facts
         exchange = next(self._numbers)
         inbox = lane.open(exchange)
