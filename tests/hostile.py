@@ -24,7 +24,7 @@ ANY: Final = st.lists(
     | st.text(st.characters(), max_size=8),  # lone surrogates too
     max_size=4,
 ).map("".join)
-LOCATION: Final = Location("folder/a b.lock", 7)
+LOCATION: Final = Location("folder/a, b::c%0A.lock", 7)
 
 
 def report(text: str) -> Report:

@@ -135,12 +135,11 @@ def test_what_could_not_be_judged_is_an_error_and_has_no_result(bench: Bench, ru
 @pytest.mark.parametrize(
     "word", ["$(touch pwned)", "`touch pwned`", "; touch pwned #", '"; touch pwned; "', "a\nb"]
 )
-@pytest.mark.parametrize("name", ["command", "arguments", "fail_on"])
-def test_no_input_becomes_a_command(name: str, word: str, bench: Bench, runner: Runner) -> None:
-    bench.pin()
-    ran = runner.step(GATE, **{name: word})
-    assert ran.code == 2, ran.log
-    assert not (bench.folder / "pwned").exists()
+def test_no_input_becomes_a_command(word: str, bench: Bench, runner: Runner) -> None:
+    for name in ("command", "arguments", "fail_on"):
+        ran = runner.step(GATE, **{name: word})
+        assert ran.code == 2, ran.log
+        assert not (bench.folder / "pwned").exists()
 
 
 def test_the_runner_takes_no_command_from_what_servers_and_files_say(bench: Bench, runner: Runner) -> None:

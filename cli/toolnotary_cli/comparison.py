@@ -90,7 +90,7 @@ def compare(old: Subject, new: Subject) -> Comparison:
                 two.profile,
                 replace(
                     found,
-                    groups=grouped(fresh),
+                    groups=found.groups if len(fresh) == len(found.findings) else grouped(fresh),
                     differences=tuple(one for one in found.differences if one not in seen),
                     notes=tuple(note for note in found.notes if note not in told),
                     renames=tuple(rename for rename in found.renames if rename not in told),
@@ -102,7 +102,7 @@ def compare(old: Subject, new: Subject) -> Comparison:
         old=old.label,
         new=new.label,
         reviews=tuple(reviews),
-        groups=grouped(profiles),
+        groups=reviews[0][1].groups if len(reviews) == 1 else grouped(profiles),
         profiles=profiles,
         pairing=pairing,
         causes=tuple((two.profile, causes_of(two.old, two.new, known=known)) for two in pairing.pairs),

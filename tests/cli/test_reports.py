@@ -261,15 +261,16 @@ def test_a_server_is_pointed_to_by_the_line_of_its_pin(bench: Bench) -> None:
         assert json.loads(line)["name"] == "find"
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_format_tells_what_a_server_shows_that_is_not_pinned(form: str, bench: Bench) -> None:
+def test_every_format_tells_what_a_server_shows_that_is_not_pinned(bench: Bench) -> None:
     bench.pin()
-    assert bench.run("check", "--start", "--format", form)[0] == 0
-    bench.shows(POISONED, LOSE)
-    code, out, _ = bench.run("check", "--start", "--format", form)
-    assert code == 1
-    assert "find" in out
-    assert form in ("text", "json") or "Send it to me first." in out
+    reports = [word for form in FORMATS for word in ("--report", f"{form}=out.{form}")]
+    assert bench.run("check", bench.listing(FIND, LOSE), "--server", "files", *reports)[0] == 0
+    assert sarif(Path("out.sarif").read_text(encoding="utf-8")) == []
+    assert bench.run("check", bench.listing(POISONED, LOSE), "--server", "files", *reports)[0] == 1
+    for form in FORMATS:
+        told = Path(f"out.{form}").read_text(encoding="utf-8")
+        assert "find" in told
+        assert form in ("text", "json") or "Send it to me first." in told
 
 
 def _lose_texts(bench: Bench) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from toolnotary_cli.rendering.report import Report
     from toolnotary_cli.reporting import Reporting, Screen
     from toolnotary_cli.source import Source
-    from toolnotary_verifier.surface import Surface
 
 SCHEMA: Final = "https://toolnotary.dev/output/snapshot/v1"
 DEFAULT: Final = "toolnotary.surface.json"
@@ -86,7 +85,6 @@ def command(
         expect_writable(out)
     now = load(given, registry=registry or rules.registry_url, offline=offline, limits=rules.limits)
     surface = now.one()
-    _refuse_secrets(given, surface)
     written = None if check else content(surface)
     comparison = None if kept is None else compare(kept, now)
     if written is not None:
@@ -94,13 +92,6 @@ def command(
     told = _Told(out, len(surface.definitions), comparison, accept if check else None)
     output.tell(told.result((sources.Saved((out,)),)))
     return exits.OBJECTION if check and comparison is not None and comparison.differs else exits.FINE
-
-
-def _refuse_secrets(source: "Source", surface: "Surface") -> None:
-    """What repeats a secret of the server's start ends neither in a file nor in a log."""
-    from toolnotary_cli.looking import refuse_secrets
-
-    refuse_secrets(source, surface)
 
 
 class _Told(NamedTuple):

@@ -29,8 +29,7 @@ _WIDE: Final[_Ranges] = (
     (0x2B1B, 0x2B55),  # squares, star, circle
     (0x2E80, 0x303E),  # CJK radicals and punctuation
     (0x3041, 0x33FF),  # Hiragana to CJK compatibility
-    (0x3400, 0x4DBF),  # CJK extension A
-    (0x4E00, 0xA4CF),  # CJK, Yi
+    (0x3400, 0xA4CF),  # CJK, Yi
     (0xA960, 0xA97F),  # Hangul Jamo extended A
     (0xAC00, 0xD7A3),  # Hangul
     (0xF900, 0xFAFF),  # CJK compatibility
@@ -40,6 +39,7 @@ _WIDE: Final[_Ranges] = (
     (0xFFE0, 0xFFE6),  # fullwidth signs
     (0x16FE0, 0x18DFF),  # Tangut, Khitan
     (0x1AFF0, 0x1B2FF),  # Kana
+    (0x1D300, 0x1D376),  # Tai Xuan Jing
     (0x1F004, 0x1F0CF),  # tiles and cards
     (0x1F18E, 0x1F19A),  # squared words
     (0x1F200, 0x1F320),  # enclosed ideographs, weather
@@ -91,11 +91,23 @@ def wrapped(spans: Spans, columns: int | None, *, first: str = "", rest: str = "
         rest: what every other line begins with.
     """
     room = None if columns is None else max(columns - max(width(first), width(rest)), _FEWEST)
-    lines = [_drawn(line) for line in _broken(spans, room)]
+    lines = [_drawn(line) for line in (_split(spans) if room is None else _broken(spans, room))]
     return [f"{rest if number else first}{line}" for number, line in enumerate(lines)]
 
 
-def _broken(spans: Spans, room: int | None) -> Iterator[Spans]:
+def _split(spans: Spans) -> Iterator[Spans]:
+    """Lines as they are."""
+    line: Spans = []
+    for text, look in spans:
+        first, *rest = text.split("\n")
+        line.append((first, look))
+        for part in rest:
+            yield line
+            line = [(part, look)]
+    yield line
+
+
+def _broken(spans: Spans, room: int) -> Iterator[Spans]:
     line: Spans = []
     used = 0
     for word, look in _words(spans):
@@ -103,9 +115,9 @@ def _broken(spans: Spans, room: int | None) -> Iterator[Spans]:
             yield line
             line, used = [], 0
             continue
-        for part in _parts(word, room):
+        for part in _parts(word, room, room - used):
             taken = width(part)
-            if room is not None and used and used + width(part.rstrip(" ")) > room:
+            if used and used + width(part.rstrip(" ")) > room:
                 yield line
                 line, used = [], 0
                 if part.isspace():
@@ -130,11 +142,15 @@ def _words(spans: Sequence[tuple[str, Look | None]]) -> Iterator[tuple[str, Look
                 yield line[start:], look
 
 
-def _parts(word: str, room: int | None) -> Iterator[str]:
-    """A word that is longer than a line, in pieces."""
-    if room is None or width(word.rstrip(" ")) <= room:
+def _parts(word: str, room: int, left: int) -> Iterator[str]:
+    """A word that is longer than a line, in pieces, the first of which fills what is left of this one."""
+    if width(word.rstrip(" ")) <= room:
         yield word
         return
+    if _FEWEST < left < room:
+        head = next(_parts(word, left, left))
+        yield head
+        word = word[len(head) :]
     if word.isascii():
         yield from (word[at : at + room] for at in range(0, len(word), room))
         return

@@ -2,6 +2,7 @@
 """What of a change is shown where there is little room: what it is about, and what stands beside that."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,8 @@ from toolnotary_verifier.words import Origin, Piece, word_changes
 _STEPS: Final = 10_000
 # Characters that may stay between two changes that are told as one.
 _BETWEEN: Final = 3
+# The end of a character that was spelled out, where a cut took its beginning.
+_PARTIAL: Final = re.compile(r"^u?\{?[0-9a-f]{0,6}\}")
 # How much of the room stands before what the finding is about.
 _BEFORE: Final = 4
 CUT: Final = "..."
@@ -76,9 +79,11 @@ def around(item: Item, room: int) -> tuple[tuple[Origin, str], ...]:
         found = tuple(piece for piece in found if piece.origin is not Origin.OLD)
     head, tail = _parted(found, _focus(item, found))
     after, used = _taken(tail, room - room // _BEFORE)
-    before, _ = _taken([(origin, text[::-1]) for origin, text in reversed(head)], max(room - used, 0))
+    before, _ = _taken([(origin, text[::-1]) for origin, text in reversed(head)], room // _BEFORE)
     ahead = [(origin, text[::-1]) for origin, text in reversed(before)]
     begun = sum(len(text) for _, text in ahead) < sum(len(text) for _, text in head)
+    if begun:
+        ahead[:1] = [(origin, _PARTIAL.sub("", text)) for origin, text in ahead[:1]]
     ended = used < sum(len(text) for _, text in tail)
     marks = ([(Origin.BOTH, CUT)] if begun else [], [(Origin.BOTH, CUT)] if ended else [])
     return tuple(_joined([*marks[0], *ahead, *after, *marks[1]]))

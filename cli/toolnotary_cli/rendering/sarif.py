@@ -36,7 +36,6 @@ _SEVERITY: Final = {
     Risk.HIGH: "8.0",
     Risk.MEDIUM: "5.0",
     Risk.LOW: "2.0",
-    Risk.NONE: "0.0",
 }
 _MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
 _NAME: Final = 300
@@ -91,7 +90,7 @@ def _rule(rule: Rule) -> JsonObject:
         "properties": {
             "tags": ["security", "mcp"],
             "precision": "high",
-            "security-severity": _SEVERITY[rule.risk],
+            **({"security-severity": _SEVERITY[rule.risk]} if rule.risk in _SEVERITY else {}),
         },
     }
 
