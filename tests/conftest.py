@@ -33,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         for package in ("verifier", "signer", "registry_api", "cli"):
             compileall.compile_dir(ROOT / package, quiet=1)
+        compileall.compile_dir(ROOT / "tests" / "servers", maxlevels=0, quiet=1)
 
 
 def pytest_xdist_auto_num_workers() -> int:

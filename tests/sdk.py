@@ -4,9 +4,11 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ WAYS = [
 ]
 majors, ways = in_turn(MAJORS), in_turn(WAYS)
 _CLIENTS = ROOT / "tests" / "clients"
+_PINNED: dict[tuple[str, ...], Path] = {}
 
 
 def python(name: str) -> str:
@@ -64,11 +67,21 @@ def turning_over_http(major: str) -> Iterator[str]:
 
 
 def pin(*source: str, server: str = proxybench.SERVER) -> None:
-    """Pin what a server shows in the personal files, as a person does."""
+    """Pin what a server shows in the personal files, as a person does.
+
+    A command shows the same each time: who pins it again is given the files of the first time.
+    """
     home = Path(os.environ["TOOLNOTARY_HOME"])
+    kept = _PINNED.get((server, *source))
+    if kept is not None and not any(home.iterdir()):
+        shutil.copytree(kept, home, dirs_exist_ok=True)
+        return
+    is_first = source[0] == "--" and not any(home.iterdir())
     words = ["lock", "--server", server, "--lockfile", str(home / "toolnotary.lock"), *source]
     session = at_terminal(words, *YES, directory=home)
     assert session.code == 0, session.shown
+    if is_first:
+        _PINNED[server, *source] = shutil.copytree(home, Path(tempfile.mkdtemp(dir=home.parent), "pinned"))
 
 
 def told(name: str, script: str | Path, plan: Json) -> tuple[Json, str]:
