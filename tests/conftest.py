@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile(
     EFFORT,
     deadline=None,  # no test may depend on how busy the machine is
-    max_examples=scaled(60, 600),
+    max_examples=scaled(30, 600),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     derandomize=True,
 )

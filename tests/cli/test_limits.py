@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import forge
 import gatebench
 import pytest
+from effort import some
 from gatebench import META
 from pinned_servers import FIND, LOSE, YES, Bench, bench
 from proxybench import Wire, run
@@ -239,7 +240,7 @@ EFFECTS = {
 }
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.path)
+@pytest.mark.parametrize("option", some(OPTIONS, 3), ids=lambda option: option.path)
 def test_each_limit_does_what_it_says(bench: Bench, option: LimitOption) -> None:
     effect = EFFECTS[option.path]
     if effect.contrast:
@@ -325,7 +326,7 @@ def published(bench: Bench, sqlite_registry: RunningRegistry) -> RunningRegistry
     return sqlite_registry
 
 
-@pytest.mark.parametrize("reading", READING)
+@pytest.mark.parametrize("reading", some(list(READING), 2))
 def test_a_limit_reaches_every_command_that_reads_what_others_wrote(
     bench: Bench, published: RunningRegistry, reading: str
 ) -> None:

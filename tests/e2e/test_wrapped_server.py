@@ -91,7 +91,7 @@ def test_variables_that_would_break_our_own_start_reach_the_server_alone(bench: 
     assert "first-unsigned" in told
 
 
-@pytest.mark.parametrize("server", some(SERVERS, 2), ids=str)
+@pytest.mark.parametrize("server", some(SERVERS, 3), ids=str)
 def test_a_real_server_lists_its_tools_through_the_rewritten_entry(
     bench: Bench, server: RealServer, tmp_path: Path
 ) -> None:
