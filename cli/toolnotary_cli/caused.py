@@ -61,7 +61,7 @@ def _pinned(profile: KnownProfile, surface: Surface) -> Surface:
 def _text(found: tuple[PinnedDefinition, ...], live: Definition | None) -> Definition | None:
     if live is not None and any(one.exact == live.digest for one in found):
         return live
-    return next((text for one in found if (text := one.text()) is not None), None)
+    return next((text for one in found if (text := one.legible()) is not None), None)
 
 
 def document(causes: Causes) -> JsonObject | None:

@@ -128,5 +128,5 @@ def _text(verdict: Verdict, pins: "Pins") -> Definition | None:
     for profile in pins.profiles:
         for one in profile.definitions.get((verdict.kind, verdict.name), ()):
             if one.exact == verdict.pinned:
-                return one.text()
+                return one.legible()
     return None

@@ -30,7 +30,7 @@ def held_by_pins(pins: Pins) -> Held:
     for profile in pins.profiles:
         for (kind, name), found in profile.definitions.items():
             names |= {name} if kind is Kind.TOOL else set()
-            definitions += [text for one in found if (text := one.text()) is not None]
+            definitions += [text for one in found if (text := one.legible()) is not None]
     return Held.of(definitions, names)
 
 

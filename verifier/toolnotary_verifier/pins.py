@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from toolnotary_verifier.canonical import Digest, JsonObject, JsonValue, canonical_bytes
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.equivalence import normal_digest
+from toolnotary_verifier.errors import ToolnotaryError
 from toolnotary_verifier.limits import DEFAULT_LIMITS
 from toolnotary_verifier.verdict import Reason
 
@@ -39,6 +40,13 @@ class PinnedDefinition(NamedTuple):
     def of(cls, definition: Definition) -> "PinnedDefinition":
         """A pin to this definition, whose text is at hand; the normal form is computed at most once."""
         return cls(definition.digest, cache(lambda: normal_digest(definition)), lambda: definition)
+
+    def legible(self) -> Definition | None:
+        """The definition for whoever explains what was decided: None too where its text cannot be read."""
+        try:
+            return self.text()
+        except ToolnotaryError:
+            return None
 
 
 class KnownProfile(NamedTuple):
