@@ -89,12 +89,13 @@ def document(causes: Causes) -> JsonObject | None:
 def lines(causes: Causes) -> Iterator[str]:
     """The causes for people, escaped; nothing where none is named."""
     for one in causes.named:
+        what = "cause" if one.accounted else "possible cause"
         count = (
             f"accounts for {counted(len(one.accounted), 'definition')}"
             if one.accounted
-            else "accounts for none"
+            else "all of it is new"
         )
-        yield f"cause: {TITLES[one.cause]}: {one.evidence} ({count})"
+        yield f"{what}: {TITLES[one.cause]}: {one.evidence} ({count})"
     if not causes.named:
         return
     if causes.apart:

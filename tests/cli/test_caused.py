@@ -94,6 +94,18 @@ def test_a_cause_lowers_no_risk(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert explained["risk"] == alone["risk"] == "high"
 
 
+def test_a_cause_that_accounts_for_nothing_is_a_possible_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [cause] = compared(tmp_path, capsys, tools()[:3], tools())["causes"]
+    assert (cause["accountForAll"], cause["named"][0]["accountsFor"]) == (False, [])
+    assert main(["diff", str(tmp_path / "old.json"), str(tmp_path / "new.json")]) == 1
+    text = capsys.readouterr().out
+    assert "possible cause: configuration profile: 3 tools came as a whole" in text
+    assert "so they stand apart (all of it is new)" in text
+    assert "not accounted for, so read it: tool open_file, tool read_file, tool show_file" in text
+
+
 def test_diff_names_no_cause_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compared(tmp_path, capsys, tools(), tools())["causes"] == []
     assert compared(tmp_path, capsys, tools(), tools()[:5])["causes"] == []
