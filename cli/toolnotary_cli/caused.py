@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The causes of what differs: found from pins, and drawn. They explain; nothing follows from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from toolnotary_cli.output import shown
@@ -9,7 +9,7 @@ from toolnotary_cli.wording import called, counted
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.pins import Key, KnownProfile, PinnedDefinition, Pins
-from toolnotary_verifier.review.cause import TITLES, Apart, Causes, Known, causes_of
+from toolnotary_verifier.review.cause import TITLES, Apart, Causes, Known, causes_of, is_dispatcher
 from toolnotary_verifier.surface import Fault, Surface
 
 # Names that are told in a line before the rest is counted.
@@ -104,6 +104,14 @@ def lines(causes: Causes) -> Iterator[str]:
         yield f"  not accounted for, so read it: {told}{more}"
     else:
         yield "  nothing else differs; a cause explains, lowers no risk and lets nothing pass"
+
+
+def dispatcher_lines(definitions: Iterable[Definition]) -> Iterator[str]:
+    """A line for each tool that hides what can be done with it, escaped."""
+    for one in definitions:
+        if one.kind is Kind.TOOL and is_dispatcher(one.value):
+            what = called(one.kind, one.name)
+            yield f"{what} takes the name of what it is to do: no pin covers what that can be"
 
 
 def _apart(one: Apart) -> str:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from toolnotary_cli.caused import dispatcher_lines
 from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown, styled
@@ -57,6 +58,7 @@ def question_lines(question: Question) -> Iterator[str]:
     changes = list(change_lines(question.changes))
     yield from changes or ["no definition changes"]
     yield from cause_lines(question.changes.causes)
+    yield from (styled(line, "warn") for line in dispatcher_lines(question.changes.new.values()))
     yield from shadow_lines(question.shadows)
     yield from question.notes
     yield from (styled(line, "warn") for line in question.warnings)
@@ -90,6 +92,7 @@ def summary_lines(surface: Surface) -> Iterator[str]:
     counts = {kind: len(surface.of_kind(kind)) for kind in Kind}
     told = (counted(count, *_NOUNS[kind]) for kind, count in counts.items() if count)
     yield ", ".join(told) or "nothing"
+    yield from (f"{styled('!', 'warn')} {line}" for line in dispatcher_lines(surface.definitions.values()))
     for fault in surface.faults:
         where = called(fault.kind, fault.name)
         yield f"{styled('!', 'bad')} {where} cannot be pinned: {fault.code}: {shown(fault.message)}"

@@ -262,3 +262,20 @@ def test_what_is_known_to_be_another_version_is_no_configuration() -> None:
 
 def test_nothing_is_told_where_nothing_is_pinned() -> None:
     assert of_pins(assemble({Kind.TOOL: tools()}), Pins()) == Causes()
+
+
+# Tools that hide what can be done with them
+
+
+def test_lock_and_approve_say_that_no_pin_covers_what_a_dispatcher_can_do(bench: Bench) -> None:
+    schema = {"properties": {"operation": {"type": "string"}, "arguments": {"type": "object"}}}
+    dispatcher = {**tools()[0], "name": "exe\u202ecute", "inputSchema": schema}
+    line = "tool exe\\u{202e}cute takes the name of what it is to do: no pin covers what that can be"
+    bench.shows(*tools(), dispatcher)
+    lock = ("lock", "--server", "files", "--", *bench.launch)
+    assert line in bench.at_terminal(*lock, answers=NO).shown
+    bench.shows(*tools())
+    shown = bench.at_terminal(*lock, answers=(("[yes/no]", "yes\n"),)).shown
+    assert "no pin covers" not in shown
+    bench.shows(*tools(), dispatcher)
+    assert line in bench.at_terminal("approve", "files", "--start", answers=NO).shown

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import click
 
+from toolnotary_cli.caused import dispatcher_lines
 from toolnotary_cli.caused import lines as cause_lines
 from toolnotary_cli.changes import Changes, Question
 from toolnotary_cli.output import shown
@@ -62,7 +63,12 @@ class Card(NamedTuple):
 def sheets(question: Question) -> list[Markup]:
     """What a person reads before they answer: all of it, in as many sheets as it takes."""
     parts = [_facts(question), _counts(question.changes.verdicts)]
-    told = (*question.warnings, *question.notes, *cause_lines(question.changes.causes))
+    told = (
+        *question.warnings,
+        *question.notes,
+        *cause_lines(question.changes.causes),
+        *dispatcher_lines(question.changes.new.values()),
+    )
     shadows = (click.unstyle(line) for line in shadow_lines(question.shadows))
     parts += [element("p", line, class_="note") for line in (*told, *shadows)]
     cards = _cards(question.changes)

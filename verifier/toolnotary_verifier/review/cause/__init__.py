@@ -7,5 +7,6 @@ holds is never accounted for, whatever the cause: text, names and definitions th
 
 from toolnotary_verifier.review.cause.causes import causes_of
 from toolnotary_verifier.review.cause.model import TITLES, Apart, Cause, Causes, Explained, Known
+from toolnotary_verifier.review.cause.names import is_dispatcher
 
-__all__ = ["TITLES", "Apart", "Cause", "Causes", "Explained", "Known", "causes_of"]
+__all__ = ["TITLES", "Apart", "Cause", "Causes", "Explained", "Known", "causes_of", "is_dispatcher"]
