@@ -192,6 +192,22 @@ def test_where_a_host_is_killed_that_guards_itself_the_server_it_started_ends(ma
     files_are_whole()
 
 
+def test_where_a_process_is_killed_that_guards_its_http_client_its_call_is_given_up(served: Served) -> None:
+    with shells.SHELLS["httpx2"](served.url, home()) as front:
+        place = urllib.parse.urlsplit(front.url).netloc
+        with subprocess.Popen([sys.executable, "-c", DIALLING, place], stdout=subprocess.PIPE) as host:
+            try:
+                assert host.stdout is not None
+                assert host.stdout.readline() == b"begun\n"
+                front.process.kill()
+                for name in ("GET", "tools/call"):
+                    under_way = served.of(name)[0]
+                    served.wait(lambda one=under_way: one in served.ended)  # type: ignore[misc]
+            finally:
+                host.kill()
+    files_are_whole()
+
+
 # The server
 
 

@@ -29,22 +29,16 @@ class Connection(HttpToolsProtocol):
         if self._beside > _HEAD_BYTES and not self.transport.is_closing():
             self._refuse()
 
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        super().on_message_begin()
-        self._size = 0
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header, or a trailer.
+    def on_headers_complete(self) -> None:
+        """The head of a request.
 
         Raises:
-            ValueError: it is one too many; the parser gives up, and `send_400_response` is called.
+            ValueError: it is too large; the parser gives up, and `send_400_response` is called.
         """
-        super().on_header(name, value)
-        self._size += len(name) + len(value)
-        if len(self.headers) > _MOST_HEADERS or self._size > _HEAD_BYTES:
+        if len(self.headers) > _MOST_HEADERS or (self._beside > _HEAD_BYTES and self._head() > _HEAD_BYTES):
             self._is_too_much = True
             raise ValueError("too many headers")
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Some bytes of the body."""
@@ -62,6 +56,10 @@ class Connection(HttpToolsProtocol):
             self._refuse()
         else:
             super().send_400_response(msg)
+
+    def _head(self) -> int:
+        """Bytes of the head, of which some of a body may have come together with it."""
+        return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
     def _refuse(self) -> None:
         self.transport.write(_TOO_MUCH)
