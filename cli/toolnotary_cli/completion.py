@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@+-]{0,199}")
+_PLAIN: Final = r"[A-Za-z0-9][A-Za-z0-9._/@+-]{0,199}"
 
 
 def files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -35,7 +35,7 @@ def servers(ctx: click.Context, _parameter: click.Parameter, incomplete: str) ->
         entries = Lockfile.load(places.lockfile(ctx.params.get("lockfile"))).entries
     except (ToolnotaryError, OSError):
         return []
-    names = sorted({entry.server for entry in entries if _PLAIN.fullmatch(entry.server)})
+    names = sorted({entry.server for entry in entries if re.fullmatch(_PLAIN, entry.server)})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

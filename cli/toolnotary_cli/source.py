@@ -91,7 +91,7 @@ def parse(text: str, *, expected: str = _FORMS, deciding: bool = False) -> Sourc
     """
     if text == "-":
         return Saved((STANDARD_INPUT,))
-    published = re.fullmatch(_PUBLISHED, text)
+    published = re.fullmatch(_PUBLISHED, text) if "@" in text else None
     if published and (deciding or not is_file_too(text)):
         return Published(published[1], published[2])
     if _is_file(text):
