@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolnotary_verifier.gate import Gate, Side
-from toolnotary_verifier.gate.in_parts import InParts
+from toolnotary_verifier.gate.recognise import InParts
 from toolnotary_verifier.surface import Surface
 from toolnotary_verifier.verdict import Judgement, Outcome
 

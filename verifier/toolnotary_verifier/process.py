@@ -239,13 +239,13 @@ def _popen(
         ) from None
 
 
-def widen(descriptor: int) -> None:
-    """Let a large message through a pipe in few steps, where the system allows it (Linux)."""
+def widen(descriptor: int, size: int = _PIPE_BYTES) -> None:
+    """Let a large message through a pipe in few steps, of so many bytes, where the system can (Linux)."""
     if sys.platform == "linux":
         import fcntl
 
         with contextlib.suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
 
 
 def _inherited() -> dict[str, str]:

@@ -123,7 +123,7 @@ def _is_rewritten(value: JsonValue, raw: bytes) -> bool:
     """Whether orjson writes the value as it was received: then it repeats no key, as orjson never does."""
     end = 0
     try:
-        for written in _pieces(value):
+        for written in _pieces(value) if len(raw) > _SMALL else (orjson.dumps(value, _as_received),):
             if not raw.startswith(written, end):
                 return False
             end += len(written)

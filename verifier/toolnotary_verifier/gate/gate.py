@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import CanonicalError, JsonObject
 from toolnotary_verifier.definition import Definition, Kind
@@ -14,6 +13,7 @@ from toolnotary_verifier.gate.exchanges import Exchange, Placing, Streams
 from toolnotary_verifier.gate.host import HostSide
 from toolnotary_verifier.gate.judging import Judge, Judging
 from toolnotary_verifier.gate.question import Invitation
+from toolnotary_verifier.gate.recognise import InParts
 from toolnotary_verifier.gate.refusal import Held
 from toolnotary_verifier.gate.report import Report
 from toolnotary_verifier.gate.server import ServerSide
@@ -21,9 +21,6 @@ from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import Record, View
 from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.limits import DEFAULT_LIMITS, Limits
-
-if TYPE_CHECKING:
-    from toolnotary_verifier.gate.in_parts import InParts
 
 _HOST = Side.HOST  # looking a member up costs more than comparing it, on Python 3.11
 
@@ -105,7 +102,7 @@ class Gate:
         """
         return self._host.passes if side is _HOST else self._server.passes
 
-    def passes_in_parts(self, parts: "InParts") -> bool:
+    def passes_in_parts(self, parts: InParts) -> bool:
         """As `passer` for the server's side, of a large frame that was not put together yet.
 
         Where it says no, the frame is to be put together, and `receive` decides.

@@ -16,13 +16,13 @@ _END = re.compile(rb's"')  # finds two bytes in half the time of `find`
 _NOTICE = b'list_changed"'
 _LONG_S = "\u017f".encode()
 _TURKISH = ("\u0131".encode(), "\u0130".encode())
-NAMES = (*_KEYS, _NOTICE)
-LONGEST = max(map(len, NAMES))
+_NAMES = (*_KEYS, _NOTICE)
+_LONGEST = max(map(len, _NAMES))
 _LARGE = 64 << 10
-VERSION = b'"jsonrpc"'
-NEAR = 256
+_VERSION = b'"jsonrpc"'
+_NEAR = 256
 _FEW = 64
-OPENING = b'{"'
+_OPENING = b'{"'
 _HALF = b"nstruct"
 # An escape that spells an ASCII letter or one of the three above; one too many costs a parse, no more.
 _ESCAPED_LETTER = rb"\\u0(?:0(?:[46][1-9a-f]|[57][0-9a])|17f|13[01])"  # compiled when first needed
@@ -40,7 +40,7 @@ _CALL, _SPACED_CALL = b'"method":"tools/call"', b'"method": "tools/call"'
 _NAMED, _SPACED_NAMED = b'"name":"', b'"name": "'
 _ESCAPE = b"\\u"
 # How nearly every answer begins. What begins so is no notification, and is not searched for one.
-ANSWER = b'{"jsonrpc":"2.0","id":'
+_ANSWER = b'{"jsonrpc":"2.0","id":'
 _HEAD_ID = (
     rb'[ \t]*\{[ \t]*"jsonrpc"[ \t]*:[ \t]*"2\.0"[ \t]*,[ \t]*"id"[ \t]*:[ \t]*'
     rb'(-?[0-9]{1,18}|"[^"\\\x00-\x1f\x7f-\xff]{1,128}")[ \t]*,'
@@ -54,7 +54,7 @@ def is_plain(frame: bytes) -> bool:
     without a listing, instructions or a list_changed. Readers that split lines elsewhere, guess another
     encoding or ignore case find nothing in it either.
     """
-    is_answer = frame.startswith(ANSWER)
+    is_answer = frame.startswith(_ANSWER)
     if not is_answer and not _is_message(frame):
         return False
     if not frame.endswith(b"}\n") and not frame.endswith(b"}\r\n"):
@@ -62,7 +62,7 @@ def is_plain(frame: bytes) -> bool:
     if _RETURN in frame and has_inner_return(frame):
         return False
     if len(frame) > _LARGE and _BACKSLASH not in frame and frame.isascii():
-        names_something = names_in_few_quotes(frame)
+        names_something = _names_in_few_quotes(frame)
         if names_something is not None:
             return not names_something
     low = frame.lower()
@@ -75,7 +75,48 @@ def is_plain(frame: bytes) -> bool:
     return low.isascii() or (not _may_fold_to_a_key(low) and is_utf8(frame))
 
 
-def names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
+class InParts:
+    """As `is_plain`, of a frame that is not put together; it may say no where the whole frame is plain.
+
+    Attributes:
+        may_be_plain: False once a part was added of which only the whole frame can tell.
+    """
+
+    def __init__(self) -> None:
+        self.may_be_plain = True
+        self._has_version = False
+        self._before: bytes | bytearray | None = None
+        self._last: bytes | bytearray = b""
+
+    def add(self, part: bytes | bytearray) -> None:
+        """Look at the next part."""
+        if not self.may_be_plain:
+            return
+        before, self._last = self._before, part
+        if before is None:
+            before = b""
+            self.may_be_plain = part.startswith((_ANSWER, _OPENING))
+            self._has_version = part.find(_VERSION, 0, _NEAR) >= 0
+        if (
+            _BACKSLASH in part
+            or _RETURN in part
+            or not part.isascii()
+            or _names_in_few_quotes(part) is not False
+            or _names_in_few_quotes(before + part[:_LONGEST])
+        ):
+            self.may_be_plain = False
+        self._before = part[-_LONGEST:] if len(part) >= _LONGEST else (before + part)[-_LONGEST:]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the frame that ends with the last part is plain."""
+        last = self._last
+        return (
+            self.may_be_plain and last.endswith(b"}\n") and (self._has_version or last.rfind(_VERSION) >= 0)
+        )
+
+
+def _names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
     """Whether one of the keys, or a list_changed, ends at a quote; None where there are many quotes.
 
     A large frame is mostly one long text. Looking at each quote then takes a tenth of the time of folding it.
@@ -84,7 +125,7 @@ def names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
     for _ in range(max(_FEW, len(frame) >> 10)):
         if at < 0:
             return False
-        if frame[max(0, at - LONGEST) : at + 1].lower().endswith(NAMES):
+        if frame[max(0, at - _LONGEST) : at + 1].lower().endswith(_NAMES):
             return True
         at = frame.find(b'"', at + 1)
     return None
@@ -92,10 +133,10 @@ def names_in_few_quotes(frame: bytes | bytearray) -> bool | None:
 
 def _is_message(frame: bytes) -> bool:
     """Whether it begins like a message; found cheaply where its version stands in front or at the end."""
-    if not frame.startswith(OPENING):
+    if not frame.startswith(_OPENING):
         return False
-    near = frame.find(VERSION, 0, NEAR) >= 0 or frame.rfind(VERSION, max(0, len(frame) - NEAR)) >= 0
-    return near or VERSION in frame
+    near = frame.find(_VERSION, 0, _NEAR) >= 0 or frame.rfind(_VERSION, max(0, len(frame) - _NEAR)) >= 0
+    return near or _VERSION in frame
 
 
 def _ends_a_key(low: bytes) -> bool:

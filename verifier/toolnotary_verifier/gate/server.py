@@ -2,7 +2,6 @@
 """What a server says: nothing that some reader could take for a listing passes unless it was verified."""
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from toolnotary_verifier.canonical import (
     CanonicalError,
@@ -19,7 +18,7 @@ from toolnotary_verifier.gate.effects import Effects, Turn
 from toolnotary_verifier.gate.elicitation import Elicitation
 from toolnotary_verifier.gate.exchanges import Exchange
 from toolnotary_verifier.gate.listens import META_SUBSCRIPTION
-from toolnotary_verifier.gate.recognise import has_inner_return, is_plain
+from toolnotary_verifier.gate.recognise import InParts, has_inner_return, is_plain
 from toolnotary_verifier.gate.shape import definition_members, messages, misspells
 from toolnotary_verifier.gate.verification import Verification
 from toolnotary_verifier.gate.view import About, View
@@ -27,9 +26,6 @@ from toolnotary_verifier.gate.views import Views
 from toolnotary_verifier.gate.withholding import Withholding, is_answer, shown
 from toolnotary_verifier.jsonrpc import META_SERVER, coerced_id
 from toolnotary_verifier.limits import Limits
-
-if TYPE_CHECKING:
-    from toolnotary_verifier.gate.in_parts import InParts
 
 _ANNOUNCED = {
     "notifications/tools/list_changed": (Kind.TOOL,),
@@ -83,7 +79,7 @@ class ServerSide:
             return False
         return is_plain(line) and not (self._under_way and line.find(self._prefix) >= 0)
 
-    def passes_in_parts(self, parts: "InParts") -> bool:
+    def passes_in_parts(self, parts: InParts) -> bool:
         """As `passes`, of a large frame that was not put together; False where that is not cheap to tell."""
         waiting = self._waiting
         if (

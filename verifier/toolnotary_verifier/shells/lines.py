@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _MOST_AT_ONCE = 1 << 20
 _PIECE = 4 << 10
-_LONG = 1 << 20
+_LONG = 256 << 10
 
 
 class LineTooLongError(Exception):
@@ -72,7 +72,7 @@ class Lines:
         Raises:
             LineTooLongError: it is longer than allowed.
         """
-        if self._long is None or chunk.find(b"\n") != len(chunk) - 1:
+        if self._long is None or not chunk.endswith(b"\n") or chunk.find(b"\n") != len(chunk) - 1:
             return None
         self._keep(chunk)
         long, self._long = self._long, None

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from toolnotary_verifier.gate.in_parts import InParts
+from toolnotary_verifier.gate.recognise import InParts
 from toolnotary_verifier.shells.lines import write
 from toolnotary_verifier.stowage import CAN_STOW, Stowage
 

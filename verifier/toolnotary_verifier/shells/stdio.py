@@ -39,6 +39,7 @@ KILLED: Final = 137  # 128 + SIGKILL: the process that a host started; nobody re
 # A small buffer costs less for the usual message; one that was filled is followed by a large one.
 _SMALL: Final = 16 << 10
 _LARGE: Final = 120 << 10  # from 128 KiB on, each is mapped anew
+_WIDE: Final = 256 << 10  # holds what is read next, and stays in the cache
 _FLUSH: Final = 5.0
 # A host that asks and asks without reading waits once so many answers are queued for it.
 _QUEUED: Final = 64
@@ -150,13 +151,15 @@ class Proxy:
         most = _SMALL
         with contextlib.suppress(OSError):
             while chunk := read(descriptor, most):
-                if kept or chunk.find(b"\n") != len(chunk) - 1:
+                size = len(chunk)
+                if kept or chunk.find(b"\n") != size - 1:
+                    size = _SMALL  # the next one is likely to be as long
                     is_read = self._relay_kept(side, lines, chunk, ahead)
                 elif passes(chunk) and not queued and acquire(False):  # noqa: FBT003 - `blocking`, quicker
                     is_read = ahead.write_acquired(chunk)
                 else:
                     is_read = self._relay_lines(side, [chunk], ahead)
-                most = _SMALL if len(chunk) < _SMALL else _LARGE
+                most = _SMALL if size < _SMALL else _LARGE
                 if not is_read and side is _SERVER:
                     self._ending.tell("host-closed")
                     return
@@ -177,7 +180,7 @@ class Proxy:
     def _at_length(self, begun: list[bytes | bytearray]) -> "LongLine":
         from toolnotary_verifier.shells.long_line import LongLine  # which few connections need
 
-        process.widen(self._server.stdout.fileno())
+        process.widen(self._server.stdout.fileno(), _WIDE)
         return LongLine(begun)
 
     def _relay_lines(self, side: Side, frames: list[bytes], ahead: Outlet) -> bool:
