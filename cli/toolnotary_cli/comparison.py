@@ -75,12 +75,14 @@ def compare(old: Subject, new: Subject) -> Comparison:
         ConfigurationError: `missing-extra`, if something changed and deepdiff is not installed.
     """
     pairing = pair(old, new)
-    known = Known(is_other_version=bool(old.version and new.version and old.version != new.version))
+    known = Known(is_other_version=_is_other_version(old, new))
+    # Two profiles of one release differ, and it is one release nonetheless.
+    releases = (old.release, new.release) if old.part == new.part else (None, None)
     profiles: dict[Finding, list[str]] = {}
     reviews: list[tuple[str, Review]] = []
     seen: set[Difference] = set()
     for two in pairing.pairs:
-        found = review(two.old, two.new)
+        found = review(two.old, two.new, releases=releases)
         fresh = tuple(finding for finding in found.findings if finding not in profiles)
         for finding in found.findings:
             profiles.setdefault(finding, []).extend([two.profile] if two.profile != ALONE else [])
@@ -107,6 +109,10 @@ def compare(old: Subject, new: Subject) -> Comparison:
         pairing=pairing,
         causes=tuple((two.profile, causes_of(two.old, two.new, known=known)) for two in pairing.pairs),
     )
+
+
+def _is_other_version(old: Subject, new: Subject) -> bool:
+    return old.release is not None and new.release is not None and old.release.version != new.release.version
 
 
 def document(comparison: Comparison) -> JsonObject:

@@ -70,7 +70,8 @@ def _named(lockfile: Lockfile, part: str) -> tuple[str, str | None]:
 def _signed(entry: SignedEntry, objects: Objects, label: str, profile: str | None, limits: Limits) -> Subject:
     from toolnotary_verifier.manifest import Manifest
 
-    whole = of_contents(label, Manifest.parse(_content(objects, entry.manifest, label), limits=limits))
+    manifest = Manifest.parse(_content(objects, entry.manifest, label), limits=limits)
+    whole = of_contents(label, manifest, sequence=entry.sequence, signer=entry.signer)
     kept = {name: surface for name, surface in whole.surfaces.items() if name in entry.profiles}
     if not kept:
         raise InvalidInput(

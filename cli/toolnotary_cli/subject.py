@@ -9,6 +9,7 @@ from toolnotary_cli.wording import counted, enumerated
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.errors import ConfigurationError
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.naming import Release
 from toolnotary_verifier.surface import Surface
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ class Subject(NamedTuple):
             has several definitions for one name, the surface holds one of them.
         variants: by profile of a manifest, every name with all of its definitions.
         part: the profile that was named; empty where none was.
-        version: that of a named manifest; empty where the source knows of none.
+        release: which release a named manifest is; None where the source knows of none.
     """
 
     label: str
     surfaces: Mapping[str, Surface]
     variants: Mapping[str, Mapping[Key, Sequence[Definition]]] = MappingProxyType({})
     part: str = ""
-    version: str = ""
+    release: Release | None = None
 
     @property
     def is_single(self) -> bool:
@@ -79,8 +80,17 @@ class Subject(NamedTuple):
         )
 
 
-def of_contents(label: str, contents: "Contents") -> Subject:
-    """The surfaces of a manifest, one a profile."""
+def of_contents(
+    label: str, contents: "Contents", *, sequence: int | None = None, signer: str = ""
+) -> Subject:
+    """The surfaces of a manifest, one a profile.
+
+    Args:
+        label: how to call it.
+        contents: the manifest.
+        sequence: its number in the server's history, where that is at hand.
+        signer: who signed it, where that is at hand.
+    """
     from toolnotary_verifier.manifest import Manifest
 
     variants = {name: contents.profile(name) for name in sorted(contents.profiles)}
@@ -94,5 +104,7 @@ def of_contents(label: str, contents: "Contents") -> Subject:
             server_info=about.server_info,
             capabilities=about.capabilities,
         )
-    version = contents.version if isinstance(contents, Manifest) else ""
-    return Subject(label=label, surfaces=surfaces, variants=variants, version=version)
+    release = None
+    if isinstance(contents, Manifest):
+        release = Release(contents.server, contents.version, sequence, signer)
+    return Subject(label=label, surfaces=surfaces, variants=variants, release=release)

@@ -107,4 +107,4 @@ def _subject(client: "Registry", one: "PublishedVersion", limits: "Limits") -> S
     if (made.server, made.version) != (one.server, one.version):
         said = f"{made.server}@{escape(made.version, limit=80)}"
         raise Refused("other-version", f"the registry serves the manifest of {said} for {label}")
-    return of_contents(label, made)
+    return of_contents(label, made, sequence=one.sequence, signer=one.signer)

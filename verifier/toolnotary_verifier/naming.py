@@ -7,6 +7,7 @@ be shown or looked up without doubt: a part `.` or `..`, the version `latest`, i
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolnotary_verifier.canonical import JsonObject, JsonValue
 from toolnotary_verifier.errors import InvalidInput
@@ -72,6 +73,22 @@ def server_version(version: object) -> str:
         message = f"{escape(version, limit=80)} is a range of versions, not a version"
         raise InvalidInput("server-version", message, remedy=_ONE_VERSION)
     return version
+
+
+class Release(NamedTuple):
+    """Which release of which server something is.
+
+    Attributes:
+        server: the name under which it is published.
+        version: its version.
+        sequence: its number in the server's history; None where that is not at hand.
+        signer: who signed it; empty where that is not at hand.
+    """
+
+    server: str
+    version: str
+    sequence: int | None = None
+    signer: str = ""
 
 
 def subject_name(server: str, version: str) -> str:

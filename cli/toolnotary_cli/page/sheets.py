@@ -21,15 +21,15 @@ from toolnotary_cli.page.writing import difference, replaced, whole
 from toolnotary_cli.shadowed import lines as shadow_lines
 from toolnotary_cli.wording import called, counted, name_text
 from toolnotary_verifier.canonical import plain
-from toolnotary_verifier.definition import Kind
-from toolnotary_verifier.escape import is_invisible
-from toolnotary_verifier.review import Difference
+from toolnotary_verifier.review import Difference, Finding, Risk, by_definition
 from toolnotary_verifier.surface import Fault
 from toolnotary_verifier.verdict import Aspect, Reason, Verdict
 from toolnotary_verifier.words import Origin
 
 SHEET: Final = 400_000
 _TOGETHER: Final = 40_000
+# Rules that are told at the head of one definition.
+_RULES: Final = 12
 # Steps of the search for common words in one text: fewer after the definitions that a person reads closely.
 _STEPS, _CLOSELY, _STEPS_LATER = 10_000, 100, 500
 _WHY: Final[Mapping[Reason, str]] = {
@@ -49,8 +49,6 @@ _WHY: Final[Mapping[Reason, str]] = {
     Reason.CAPABILITIES_CHANGED: "What the server says it can do differs from what is pinned.",
 }
 _REASONS: Final = tuple(Reason)
-
-Key = tuple[Kind | Aspect, str]
 
 
 class Card(NamedTuple):
@@ -123,37 +121,35 @@ def _counts(verdicts: Sequence[Verdict]) -> Markup:
 
 
 def _cards(changes: Changes) -> Iterator[Card]:
-    findings: dict[Key, list[Difference]] = {}
-    for finding in () if changes.review is None else changes.review.differences:
-        findings.setdefault((finding.kind, finding.name), []).append(finding)
+    review = changes.review
+    places = by_definition(() if review is None else review.differences)
+    findings = by_definition(() if review is None else review.findings)
     lost = {(verdict.kind, verdict.name) for verdict in changes.lost}
     ranked = sorted(changes.verdicts, key=lambda v: _rank(v, findings.get((v.kind, v.name), ())))
     for number, verdict in enumerate(ranked):
         key = (verdict.kind, verdict.name)
         steps = _STEPS if number < _CLOSELY else _STEPS_LATER
         yield Card(
-            _head(verdict), _pieces(verdict, findings.get(key, ()), changes, is_lost=key in lost, steps=steps)
+            _head(verdict, findings.get(key, ())),
+            _pieces(verdict, places.get(key, ()), changes, is_lost=key in lost, steps=steps),
         )
 
 
-def _rank(verdict: Verdict, findings: Sequence[Difference]) -> tuple[bool, bool, int, str, str]:
+def _rank(verdict: Verdict, findings: Sequence[Finding]) -> tuple[bool, int, int, str, str]:
     return (
         verdict.passes,
-        not any(_hides(finding) for finding in findings),
+        -_risk(findings).rank,
         _REASONS.index(verdict.reason),
         verdict.kind.value,
         verdict.name,
     )
 
 
-def _hides(finding: Difference) -> bool:
-    """Whether more that cannot be seen stands in what came than in what went."""
-    came, went = finding.new or "", finding.old or ""
-    controls = came.count("\\u00") > went.count("\\u00")  # as canonical JSON writes control characters
-    return controls or any(is_invisible(c) and came.count(c) > went.count(c) for c in set(came))
+def _risk(findings: Iterable[Finding]) -> Risk:
+    return max((Risk.NONE, *(finding.risk for finding in findings)))
 
 
-def _head(verdict: Verdict) -> Markup:
+def _head(verdict: Verdict, findings: Sequence[Finding]) -> Markup:
     passes = verdict.passes
     state = element(
         "span", "passes" if passes else "withheld", class_="badge noted" if passes else "badge kept"
@@ -165,7 +161,26 @@ def _head(verdict: Verdict) -> Markup:
     if digests:
         lines.append(element("p", element("code", digests), class_="why"))
     name = element("h2", element("code", called(verdict.kind, verdict.name)))
-    return joined((element("header", name, reason, state), *lines))
+    risk = [_badge(_risk(findings))] if findings else []
+    return joined((element("header", name, *risk, reason, state), *lines, *_rules(findings)))
+
+
+def _badge(risk: Risk) -> Markup:
+    look = " kept" if risk >= Risk.HIGH else " noted" if risk is Risk.MEDIUM else ""
+    return element("span", f"{risk} risk", class_=f"badge{look}")
+
+
+def _rules(findings: Sequence[Finding]) -> Iterator[Markup]:
+    """What the rules say, the most dangerous first; of low risk only the number."""
+    told = [finding for finding in findings if finding.risk >= Risk.MEDIUM]
+    lines = [
+        f"{one.risk}: {one.rule.title}{f' at {shown(one.path)}' if one.path else ''} ({one.rule.id})"
+        for one in told[:_RULES]
+    ]
+    if len(findings) > len(lines):
+        lines.append(f"{counted(len(findings) - len(lines), 'more remark')} of the same or lower risk")
+    if lines:
+        yield element("ul", *(element("li", line) for line in lines), class_="why")
 
 
 def _pieces(

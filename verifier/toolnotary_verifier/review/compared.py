@@ -6,15 +6,18 @@ Used by the command line and the registry, never by `decide` or the gate (DESIGN
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from toolnotary_verifier.canonical import canonical_bytes
 from toolnotary_verifier.definition import Definition, Kind
 from toolnotary_verifier.escape import escape
+from toolnotary_verifier.naming import Release
 from toolnotary_verifier.review.classify import classified
 from toolnotary_verifier.review.differences import changed_members, compare_all
 from toolnotary_verifier.review.finding import Difference, Finding, Rename, Review
 from toolnotary_verifier.review.grouping import grouped
+from toolnotary_verifier.review.names import confusable
+from toolnotary_verifier.review.release import release_findings
 from toolnotary_verifier.review.renames import renames
 from toolnotary_verifier.review.rules import surface as rules
 from toolnotary_verifier.review.scan import Scanner
@@ -24,11 +27,18 @@ Key = tuple[Kind, str]
 Pair = tuple[Definition | None, Definition | None]
 
 
-def review(old: Surface, new: Surface) -> Review:
+def review(
+    old: Surface, new: Surface, *, releases: tuple[Release | None, Release | None] = (None, None)
+) -> Review:
     """Everything that differs between `old` and `new`.
 
     Kinds that only one side was asked for are noted, not compared: absence says nothing there. `serverInfo`
     and `capabilities` are noted as well (DESIGN: terms, surface).
+
+    Args:
+        old: the surface of before.
+        new: the surface of now.
+        releases: which releases the two are, where that is known.
 
     Raises:
         ConfigurationError: `missing-extra`, if something changed and deepdiff is not installed.
@@ -42,8 +52,13 @@ def review(old: Surface, new: Surface) -> Review:
     came = [now for was, now in pairs.values() if now is not None and was is None]
     differences = tuple(compare_all(pairs.values()))
     renamed = tuple(renames(gone, came))
+    findings = chain(
+        release_findings(*releases, differs=bool(differences)),
+        confusable(before.values(), after.values()),
+        _findings(pairs, differences, renamed, Scanner(_tools(new))),
+    )
     return Review(
-        groups=grouped(_findings(pairs, differences, renamed, Scanner(_tools(new)))),
+        groups=grouped(findings),
         differences=differences,
         old_faults=old.faults,
         new_faults=new.faults,

@@ -191,9 +191,9 @@ class Review:
 Told = TypeVar("Told", Difference, Finding)
 
 
-def by_definition(findings: Iterable[Told]) -> dict[tuple[Kind | Whole, str], list[Told]]:
-    """The findings or differences of each definition, in the order given."""
-    found: dict[tuple[Kind | Whole, str], list[Told]] = {}
+def by_definition(findings: Iterable[Told]) -> dict[tuple[str, str], list[Told]]:
+    """The findings or differences of each definition, by kind and name, in the order given."""
+    found: dict[tuple[str, str], list[Told]] = {}
     for finding in findings:
         found.setdefault((finding.kind, finding.name), []).append(finding)
     return found
