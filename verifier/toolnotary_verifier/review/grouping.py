@@ -12,6 +12,8 @@ from toolnotary_verifier.words import Origin, word_changes
 
 # Bound on the search for the words that changed in one text.
 _STEPS: Final = 500
+# Characters of two texts past which only the very same texts are the same edit.
+_LONGEST: Final = 100_000
 _KINDS: Final[dict[Kind | Whole, int]] = {kind: place for place, kind in enumerate((*Whole, *Kind))}
 
 
@@ -45,7 +47,7 @@ def _edit(finding: Finding) -> object:
     if finding.path == "":
         return rule, finding.kind, finding.name
     old, new = _text(finding.old), _text(finding.new)
-    if old is not None and new is not None:
+    if old is not None and new is not None and len(old) + len(new) <= _LONGEST:
         pieces = word_changes(old, new, steps=_STEPS)
         return rule, keyword, tuple(piece for piece in pieces if piece.origin is not Origin.BOTH)
     return rule, keyword, finding.old, finding.new

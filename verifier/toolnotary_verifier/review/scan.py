@@ -7,8 +7,9 @@ before and stayed is told by nothing here.
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -29,7 +30,7 @@ from toolnotary_verifier.review.rules import wording
 from toolnotary_verifier.words import Origin, word_changes
 
 # Characters that are read in one review, of which the largest real list has a million.
-_READ: Final = 4_000_000
+_READ: Final = 2_000_000
 _STEPS: Final = 2_000
 # The member of a resource that is base64 by definition (MCP schema: BlobResourceContents).
 _BINARY: Final = ("blob",)
@@ -48,13 +49,16 @@ class Came(NamedTuple):
         text: the text, and where it stands.
         old: the value that stood there; `ABSENT` where nothing did.
         new: the value that stands there.
-        parts: what of the text is new, in characters; a place of no length is where something went.
     """
 
     text: Text
     old: JsonValue
     new: JsonValue
-    parts: tuple[Range, ...]
+
+    def parts(self) -> list[Range]:
+        """What of the text is new, in characters; a place of no length is where something went."""
+        is_edited = isinstance(self.old, str) and isinstance(self.new, str) and not self.text.in_name
+        return list(_parts(self.old, self.new)) if is_edited else [(0, len(self.text.text))]
 
 
 class Scanner:
@@ -79,7 +83,7 @@ class Scanner:
             new: the definition of now.
             differences: the places that differ.
         """
-        known = frozenset() if old is None else addresses(old.canonical.decode("utf-8"))
+        known = cache(lambda: frozenset() if old is None else addresses(old.canonical.decode("utf-8")))
         words = frozenset(text.text for text in texts_of(new.value, kind=new.kind) if text.in_name)
         others = self._tools - {new.name}
         for difference in differences:
@@ -92,19 +96,24 @@ class Scanner:
                     )
 
     def _read(
-        self, came: Came, tools: AbstractSet[str], words: AbstractSet[str], known: AbstractSet[str]
+        self,
+        came: Came,
+        tools: AbstractSet[str],
+        words: AbstractSet[str],
+        known: Callable[[], AbstractSet[str]],
     ) -> dict[Rule, tuple[Span, ...]]:
         text = came.text.text
         self._left -= len(text)
         if self._left < 0:
             return {wording.UNREAD: (_span(came, 0, len(text)),)}
+        edited = came.parts()
         found: dict[Rule, dict[Range, None]] = {}
         for hit in _hits(came.text, tools, words):
-            if hit.rule is wording.ADDRESS and text[hit.start : hit.end].lower() in known:
+            if hit.rule is wording.ADDRESS and text[hit.start : hit.end].lower() in known():
                 continue
             told = found.setdefault(hit.rule, {})
             if len(told) < _SPANS:
-                told.update(dict.fromkeys(_touched(came.parts, hit)))
+                told.update(dict.fromkeys(_touched(edited, hit)))
         found = {rule: parts for rule, parts in found.items() if parts}
         if any(rule.risk >= Risk.HIGH for rule in found):
             found = {rule: parts for rule, parts in found.items() if rule.risk > Risk.LOW}
@@ -150,18 +159,14 @@ def _came(difference: Difference) -> Iterator[Came]:
     old = ABSENT if difference.old is None else json.loads(difference.old)
     new = json.loads(difference.new)
     if isinstance(old, str) and isinstance(new, str):
-        yield Came(Text(steps, new, slot_of(steps, kind)), old, new, tuple(_parts(old, new)))
+        yield Came(Text(steps, new, slot_of(steps, kind)), old, new)
         return
     if difference.change is Change.ADDED and steps and not steps[-1].isdecimal():
-        yield _whole(Text(steps, steps[-1], Slot.NAME, in_name=True), new)
+        yield Came(Text(steps, steps[-1], Slot.NAME, in_name=True), ABSENT, new)
     before = {text.text for text in texts_of(old, kind=kind)} if old is not ABSENT else frozenset()
     for text in texts_of(new, steps, kind=kind):
         if text.text not in before:
-            yield _whole(text, text.text)
-
-
-def _whole(text: Text, value: JsonValue) -> Came:
-    return Came(text, ABSENT, value, ((0, len(text.text)),))
+            yield Came(text, ABSENT, text.text)
 
 
 def _parts(old: str, new: str) -> Iterator[Range]:

@@ -83,6 +83,8 @@ def _target(root: JsonValue, reference: str) -> JsonValue:
 
 def same(old: JsonValue, old_root: JsonValue, new: JsonValue, new_root: JsonValue) -> bool:
     """Whether two schemas are equal with every reference in its place; False where that cannot be told."""
+    if old is ABSENT or new is ABSENT:
+        return False
     try:
         before = _Resolver(old_root).resolved(old, 0)
         return bool(canonical_bytes(before) == canonical_bytes(_Resolver(new_root).resolved(new, 0)))

@@ -24,7 +24,7 @@ _IDENTIFIER: Final = re.compile(r"(?<![\w./-])[A-Za-z][\w-]{2,}(?![\w/-])")
 _CALLED: Final = re.compile(
     joined(
         r"""
-        \b(?:when(?:ever)?|if|before|after|once|each time|every time)\b[^.;\n]{0,30}
+        \b(?i:when(?:ever)?|if|before|after|once|each time|every time)\b[^.;\n]{0,30}
         (?<![\w./-])([a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?`?\"?'?
         \ (?:tool )?(?:is|are|was|gets|has been)
         \ (?:called|used|invoked|available|run|running|requested|present)\b[^.;\n]{3,}
