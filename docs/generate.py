@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the reference pages that the code itself can tell: `docs/reference/commands.md`.
+"""Writes the reference pages that the code itself can tell: `commands.md` and `review.md`.
 
 `make docs` runs this; a test fails where a page is not what the code says.
 """
@@ -11,8 +11,13 @@ from pathlib import Path
 import click
 
 from toolnotary_cli.main import COMMANDS, toolnotary
+from toolnotary_verifier.review import RULES, Risk
 
-PAGE = Path(__file__).parent / "reference" / "commands.md"
+REFERENCE = Path(__file__).parent / "reference"
+PAGE = REFERENCE / "commands.md"
+REVIEW = REFERENCE / "review.md"
+# Everything of the page on reviews that stands before the rules.
+REVIEW_HEAD = REFERENCE.parent / "review.head.md"
 HEAD = """\
 # Commands
 
@@ -45,7 +50,19 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def review_page() -> str:
+    """The page on the rules of a review: what is written about all of them, then each of them, by risk."""
+    parts = [REVIEW_HEAD.read_text(encoding="utf-8")]
+    for risk in reversed(Risk):
+        rules = [rule for rule in RULES.values() if rule.risk is risk]
+        parts.append(f"## Rules of risk `{risk}`\n")
+        for rule in rules:
+            parts.append(f"### {rule.id}\n\n{rule.title[0].upper()}{rule.title[1:]}. {rule.why}\n")
+            parts.append(f"- Example: {rule.example}.\n- What to do: {rule.remedy}\n")
+    return "\n".join(parts)
+
+
 if __name__ == "__main__":
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}\n")
+    for path, text in ((PAGE, page()), (REVIEW, review_page())):
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}\n")

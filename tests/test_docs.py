@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 SLICES = (
     "verifier/toolnotary_verifier",
@@ -83,14 +85,15 @@ def test_every_explained_code_exists() -> None:
     assert [code for code in sorted(_codes_in_the_docs()) if f'"{code}"' not in literals] == []
 
 
-def test_the_page_of_commands_is_what_help_says() -> None:
-    script = "import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.page())"
+@pytest.mark.parametrize(("page", "written"), [("commands.md", "page"), ("review.md", "review_page")])
+def test_a_generated_page_is_what_the_code_says(page: str, written: str) -> None:
+    script = (
+        f"import sys; sys.path.insert(0, 'docs'); import generate; sys.stdout.write(generate.{written}())"
+    )
     told = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8") == told.stdout, (
-        "run make docs"
-    )
+    assert (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8") == told.stdout, "run make docs"
 
 
 def test_every_test_that_the_threat_model_names_exists() -> None:

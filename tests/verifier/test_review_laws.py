@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus import releases, surface, versions
 from effort import scaled
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from listings import releases, surface_of, versions
 from poisons import HELD_OUT, KNOWN
 
 from toolnotary_verifier.definition import Kind
@@ -194,11 +194,11 @@ def test_a_review_reads_no_more_than_its_bound() -> None:
 
 
 def test_every_pair_of_real_releases_is_classified_and_empty_exactly_when_equal(shared: Path) -> None:
-    pairs = list(releases(shared))
+    pairs = list(releases(shared / "corpus"))
     assert len(pairs) > 150
     alarmed = 0
     for before, after in pairs[:: scaled(16, 1)]:
-        old, new = surface_of(before), surface_of(after)
+        old, new = surface(before), surface(after)
         found = review(old, new)
         kinds = old.inspected & new.inspected
         digests = [
@@ -215,8 +215,8 @@ def test_real_definitions_are_quiet_even_where_every_word_is_new(shared: Path) -
     """The numbers of docs/reference/review.md; `tests/benchmarks/review.py` prints them."""
     seen: set[str] = set()
     loud = 0
-    for version in list(versions(shared / "corpus"))[:: scaled(50, 1)]:
-        fresh = {k: one for k, one in surface_of(version).definitions.items() if str(one.digest) not in seen}
+    for version in versions(shared / "corpus")[:: scaled(50, 1)]:
+        fresh = {k: one for k, one in surface(version).definitions.items() if str(one.digest) not in seen}
         seen |= {str(one.digest) for one in fresh.values()}
         found = review(EMPTY, Surface(definitions=fresh, inspected=frozenset(Kind)))
         loud += len({(one.kind, one.name) for one in found.findings if one.risk >= Risk.HIGH})

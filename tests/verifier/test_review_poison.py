@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus import releases, surface
 from effort import scaled
-from listings import releases, surface_of
 from poisons import INJECTED, PLACES
 
 from toolnotary_verifier.definition import Definition, Kind
@@ -64,8 +64,8 @@ def test_a_sentence_for_the_model_is_among_the_first_findings(place: str) -> Non
 def release(shared: Path) -> tuple[Surface, Surface]:
     """The two neighbouring releases of a real server between which most changed."""
     pairs = [
-        (surface_of(before), surface_of(after))
-        for before, after in releases(shared)
+        (surface(before), surface(after))
+        for before, after in releases(shared / "corpus")
         if after.parent.name == "chrome-devtools-mcp"
     ]
     if not pairs:
