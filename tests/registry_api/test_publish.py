@@ -282,7 +282,8 @@ def _status_line(registry: RunningRegistry, length: bytes, body: bytes) -> bytes
         sending = threading.Thread(target=_send, args=(connection, body))
         sending.start()
         line = answers.readline()
-        connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # it may have hung up by itself
+            connection.shutdown(socket.SHUT_RDWR)
         sending.join()
     return line
 
