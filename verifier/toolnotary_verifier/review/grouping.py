@@ -8,10 +8,9 @@ from typing import Final
 from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.review.finding import Finding, Group, Whole
 from toolnotary_verifier.review.rules import PRECEDENCE
-from toolnotary_verifier.words import Origin, word_changes
+from toolnotary_verifier.review.texts import edits
+from toolnotary_verifier.words import Origin
 
-# Bound on the search for the words that changed in one text.
-_STEPS: Final = 500
 # Characters of two texts past which only the very same texts are the same edit.
 _LONGEST: Final = 100_000
 _KINDS: Final[dict[Kind | Whole, int]] = {kind: place for place, kind in enumerate((*Whole, *Kind))}
@@ -48,7 +47,7 @@ def _edit(finding: Finding) -> object:
         return rule, finding.kind, finding.name
     old, new = _text(finding.old), _text(finding.new)
     if old is not None and new is not None and len(old) + len(new) <= _LONGEST:
-        pieces = word_changes(old, new, steps=_STEPS)
+        pieces = edits(old, new)
         return rule, keyword, tuple(piece for piece in pieces if piece.origin is not Origin.BOTH)
     return rule, keyword, finding.old, finding.new
 

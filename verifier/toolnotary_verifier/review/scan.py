@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -27,15 +27,18 @@ from toolnotary_verifier.review.reading.sentences import read_sentences
 from toolnotary_verifier.review.reading.slots import Slot, Text, read_slot, slot_of, spoken, texts_of
 from toolnotary_verifier.review.risk import Risk, Rule
 from toolnotary_verifier.review.rules import wording
-from toolnotary_verifier.words import Origin, word_changes
+from toolnotary_verifier.review.texts import edits
+from toolnotary_verifier.words import Origin
 
 # Characters that are read in one review, of which the largest real list has a million.
 _READ: Final = 2_000_000
-_STEPS: Final = 2_000
 # The member of a resource that is base64 by definition (MCP schema: BlobResourceContents).
 _BINARY: Final = ("blob",)
 # Stretches of one text that are told of one rule.
 _SPANS: Final = 50
+_BLANKS: Final = " \t\r\n"
+# Characters from which on a part of a text can be a sentence of its own.
+_SENTENCE: Final = 20
 # Parts of a name from which on it can be a sentence.
 _NAMED: Final = 4
 
@@ -108,12 +111,12 @@ class Scanner:
             return {wording.UNREAD: (_span(came, 0, len(text)),)}
         edited = came.parts()
         found: dict[Rule, dict[Range, None]] = {}
-        for hit in _hits(came.text, tools, words):
+        for hit in chain(_hits(came.text, tools, words), _alone(text, edited)):
             if hit.rule is wording.ADDRESS and text[hit.start : hit.end].lower() in known():
                 continue
             told = found.setdefault(hit.rule, {})
             if len(told) < _SPANS:
-                told.update(dict.fromkeys(_touched(edited, hit)))
+                told.update(dict.fromkeys(_touched(text, edited, hit)))
         found = {rule: parts for rule, parts in found.items() if parts}
         if any(rule.risk >= Risk.HIGH for rule in found):
             found = {rule: parts for rule, parts in found.items() if rule.risk > Risk.LOW}
@@ -137,15 +140,32 @@ def _hits(text: Text, tools: AbstractSet[str], words: AbstractSet[str]) -> Itera
         yield from read_marks(said, tools, words)
 
 
-def _touched(parts: Sequence[Range], hit: Hit) -> list[Range]:
+def _alone(text: str, parts: Iterable[Range]) -> Iterator[Hit]:
+    """What the parts say by themselves: where no full stop parts them from what stood there before."""
+    for start, end in parts:
+        if start > 0 and end - start >= _SENTENCE:
+            part = text[start:end]
+            at = start + len(part) - len(part.lstrip())
+            yield from (Hit(hit.rule, at + hit.start, at + hit.end) for hit in read_sentences(part.lstrip()))
+
+
+def _touched(text: str, parts: Sequence[Range], hit: Hit) -> list[Range]:
     """What of a hit is new; all of it where something went from its middle."""
     new = []
     for start, end in islice(parts, bisect_right(parts, hit.start, key=itemgetter(1)), None):
         if start >= hit.end:
             break
         new.append((max(start, hit.start), min(end, hit.end)))
-    shown = [(start, end) for start, end in new if end > start]
+    shown = [part for part in (_trimmed(text, *part) for part in new) if part[1] > part[0]]
     return shown[:_SPANS] or ([(hit.start, hit.end)] if new else [])
+
+
+def _trimmed(text: str, start: int, end: int) -> Range:
+    """The same stretch without the blanks around it, where it is more than blanks."""
+    part = text[start:end]
+    if not part.strip(_BLANKS):
+        return start, end
+    return start + len(part) - len(part.lstrip(_BLANKS)), end - len(part) + len(part.rstrip(_BLANKS))
 
 
 def _span(came: Came, start: int, end: int) -> Span:
@@ -171,7 +191,7 @@ def _came(difference: Difference) -> Iterator[Came]:
 
 def _parts(old: str, new: str) -> Iterator[Range]:
     place = 0
-    for piece in word_changes(old, new, steps=_STEPS):
+    for piece in edits(old, new):
         if piece.origin is Origin.OLD:
             yield place, place
             continue

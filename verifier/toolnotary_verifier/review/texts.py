@@ -3,18 +3,34 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.review.pointer import ABSENT
 from toolnotary_verifier.review.risk import Rule
 from toolnotary_verifier.review.rules import text
-from toolnotary_verifier.words import Origin, word_changes
+from toolnotary_verifier.words import Origin, Piece, word_changes
 
 # As E1 of `equiv/1` and for the same reason: other blanks than these carry meaning, or hide it.
 _BLANK: Final = re.compile(r"[ \t\r\n]+")
 _MARKS: Final = re.compile(r"[ \t\r\n,;|/]+")
-_STEPS: Final = 500
+# Bound on the search for the words that changed in one text.
+_STEPS: Final = 2_000
+# Characters up to which what was found is kept: a rule, its place and its group all ask for it.
+_KEPT: Final = 20_000
+
+
+def edits(old: str, new: str) -> tuple[Piece, ...]:
+    """Which words changed, as one sequence of pieces (`word_changes`)."""
+    return (_kept if len(old) + len(new) <= _KEPT else _searched)(old, new)
+
+
+def _searched(old: str, new: str) -> tuple[Piece, ...]:
+    return word_changes(old, new, steps=_STEPS)
+
+
+_kept = lru_cache(maxsize=64)(_searched)
 
 
 def text_rule(old: JsonValue, new: JsonValue) -> Rule:
@@ -27,7 +43,7 @@ def text_rule(old: JsonValue, new: JsonValue) -> Rule:
         return text.WHITESPACE
     if Counter(filter(None, _MARKS.split(old))) == Counter(filter(None, _MARKS.split(new))):
         return text.REORDERED
-    came = [p for p in word_changes(old, new, steps=_STEPS) if p.origin is Origin.NEW and p.text.strip()]
+    came = [p for p in edits(old, new) if p.origin is Origin.NEW and p.text.strip()]
     return text.REWORDED if came else text.SHORTENED
 
 
