@@ -64,6 +64,13 @@ def test_the_frame_loads_itself_and_click(arguments: list[str]) -> None:
     assert {name for name in modules if name.startswith("toolnotary")} == FRAME
 
 
+def test_comparing_equal_listings_loads_no_rules_for_texts(tmp_path: Path) -> None:
+    listing = tmp_path / "listing.json"
+    listing.write_text('{"tools": [{"name": "a"}]}', encoding="utf-8")
+    _, modules = loaded("diff", str(listing), str(listing))
+    assert not {name for name in modules if name.startswith("toolnotary_verifier.review.reading")}
+
+
 def test_comparing_equal_listings_loads_neither_deepdiff_nor_anything_that_connects(tmp_path: Path) -> None:
     listing = tmp_path / "listing.json"
     listing.write_text('{"tools": [{"name": "a"}]}', encoding="utf-8")
@@ -89,6 +96,9 @@ def test_judging_a_saved_listing_loads_no_launch_no_manifest_and_nothing_that_co
     assert code == 1
     assert not modules & (HEAVY - {"orjson"})
     assert "shlex" not in modules
+    assert not modules & {
+        f"toolnotary_verifier.review.{room}" for room in ("classify", "compared", "rules", "scan")
+    }
     ours = {name.removeprefix("toolnotary_verifier.") for name in modules}
     assert not ours & {"capture", "contents", "files", "keys", "launch", "manifest", "policy_file", "verify"}
 

@@ -5,6 +5,7 @@ Used by the command line and the registry, never by `decide` or the gate (DESIGN
 """
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain, groupby
 
@@ -20,7 +21,6 @@ from toolnotary_verifier.review.names import confusable
 from toolnotary_verifier.review.release import release_findings
 from toolnotary_verifier.review.renames import renames
 from toolnotary_verifier.review.rules import surface as rules
-from toolnotary_verifier.review.scan import Scanner
 from toolnotary_verifier.surface import Surface
 
 Key = tuple[Kind, str]
@@ -55,7 +55,7 @@ def review(
     findings = chain(
         release_findings(*releases, differs=bool(differences)),
         confusable(before.values(), after.values()),
-        _findings(pairs, differences, renamed, Scanner(_tools(new))),
+        _findings(pairs, differences, renamed, _tools(new)),
     )
     return Review(
         groups=grouped(findings),
@@ -68,8 +68,17 @@ def review(
 
 
 def _findings(
-    pairs: dict[Key, Pair], differences: Sequence[Difference], renamed: Sequence[Rename], scanner: Scanner
+    pairs: dict[Key, Pair],
+    differences: Sequence[Difference],
+    renamed: Sequence[Rename],
+    tools: AbstractSet[str],
 ) -> Iterator[Finding]:
+    if not differences:
+        return
+    # Its patterns take 50 ms to compile, and most that import this room compare nothing.
+    from toolnotary_verifier.review.scan import Scanner
+
+    scanner = Scanner(tools)
     names = {(rename.kind, rename.new) for rename in renamed}
     for key, found in groupby(differences, key=lambda difference: (difference.kind, difference.name)):
         (old, new), changes = pairs[key], list(found)
