@@ -52,9 +52,10 @@ def review(
     came = [now for was, now in pairs.values() if now is not None and was is None]
     differences = tuple(compare_all(pairs.values()))
     renamed = tuple(renames(gone, came))
+    posing = list(confusable(before.values(), after.values()))
     findings = chain(
         release_findings(*releases, differs=bool(differences)),
-        confusable(before.values(), after.values()),
+        (finding for finding, _ in posing),
         _findings(pairs, differences, renamed, _tools(new)),
     )
     return Review(
@@ -63,7 +64,7 @@ def review(
         old_faults=old.faults,
         new_faults=new.faults,
         renames=renamed,
-        notes=tuple(_notes(old, new, compared)),
+        notes=tuple(chain(map(_posing, posing), _notes(old, new, compared))),
     )
 
 
@@ -91,6 +92,12 @@ def _findings(
 
 def _tools(surface: Surface) -> frozenset[str]:
     return frozenset(name for kind, name in surface.definitions if kind is Kind.TOOL)
+
+
+def _posing(told: tuple[Finding, str]) -> str:
+    finding, rival = told
+    names = f"{escape(finding.name, limit=80)} can be taken for {escape(rival, limit=80)}"
+    return f"{finding.kind} {names}"
 
 
 def _notes(old: Surface, new: Surface, compared: frozenset[Kind]) -> Iterator[str]:

@@ -12,11 +12,13 @@ from toolnotary_verifier.review.rules.surface import NAME_CONFUSABLE
 
 # What parts the words of a name, and says nothing where a tool was renamed.
 _PARTING: Final = str.maketrans("", "", "_-. ")
+# Names that fold into one and are looked at: thousands of them must not cost their square.
+_LOOKED_AT: Final = 50
 _CALLED: Final = frozenset((Kind.TOOL, Kind.PROMPT))
 
 
-def confusable(before: Iterable[Definition], after: Iterable[Definition]) -> Iterator[Finding]:
-    """What came under a name that passes for another name.
+def confusable(before: Iterable[Definition], after: Iterable[Definition]) -> Iterator[tuple[Finding, str]]:
+    """What came under a name that passes for another name, and that name.
 
     The other one stands there now, or stood there before and differs in more than case and what parts its
     words: then this one is no plain renaming, and takes its place unnoticed.
@@ -33,9 +35,11 @@ def confusable(before: Iterable[Definition], after: Iterable[Definition]) -> Ite
         groups.setdefault((kind, skeleton(name)), []).append(name)
     for one in held:
         if one.key not in old:
-            others = groups[one.kind, skeleton(one.name)]
-            if any(_passes(one.kind, one.name, other, new) for other in others if other != one.name):
-                yield _finding(one)
+            others = groups[one.kind, skeleton(one.name)][:_LOOKED_AT]
+            rivals = (other for other in others if other != one.name)
+            rival = next((other for other in rivals if _passes(one.kind, one.name, other, new)), None)
+            if rival is not None:
+                yield _finding(one), rival
 
 
 def _passes(kind: Kind, name: str, other: str, new: set[tuple[Kind, str]]) -> bool:
