@@ -326,3 +326,15 @@ def test_in_a_job_of_github_no_text_is_a_command_to_the_runner(
     for line in (out + err).splitlines():
         assert "##[" not in line
         assert not line.lstrip().startswith("::")
+
+
+def test_of_a_new_tool_a_screen_shows_what_it_says_of_itself(bench: Bench) -> None:
+    new = [
+        tool(f"t{number:02}", a=["x"] * 100, description=f"Reads number {number}.") for number in range(40)
+    ]
+    given = sides(bench, [], new)
+    shown = at_terminal(
+        ["diff", *given], environment={"COLUMNS": "80", "LINES": "24"}, directory=bench.folder
+    ).shown
+    assert "Reads number 0." in shown
+    assert "Reads number 0." in bench.run("diff", *given, "--format", "github")[1].splitlines()[0]

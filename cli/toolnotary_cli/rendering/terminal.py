@@ -28,9 +28,18 @@ _RISK_LOOK: Final[Mapping[Risk, Look]] = {
 _LOOK: Final[Mapping[Origin, Look | None]] = {Origin.OLD: "bad", Origin.NEW: "good", Origin.BOTH: None}
 _MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
 _INDENT: Final = " " * 9
-# Lines of text a finding, from all that there is room for down to one; what the finding is about is in each.
-_DEPTHS: Final = (12, 6, 3, 2, 1)
-_HEADING: Final = 4
+# Lines of the heading of a finding, of its text where its risk is high, and where it is less, from what reads
+# best down to what fits.
+_DEPTHS: Final = (
+    (4, 12, 12),
+    (4, 6, 6),
+    (4, 3, 3),
+    (4, 3, 1),
+    (2, 3, 1),
+    (2, 2, 1),
+    (1, 2, 1),
+    (1, 1, 1),
+)
 # Lines of the result and its causes on a screen.
 _HEAD: Final = 6
 _COLUMNS: Final = 80
@@ -73,15 +82,23 @@ def _fitting(report: Report, screen: Screen, room: int) -> Iterator[str]:
     """As many findings as there is room for, the worst first, then how many there are besides."""
     room -= len(_ending(report.items, screen.columns))  # no ending is longer
     drawn: list[list[str]] = []
-    for depth in _DEPTHS if len(report.items) <= room else _DEPTHS[-1:]:
-        drawn = [_brief(item, screen.columns, depth) for item in report.items[:room]]
-        if sum(map(len, drawn)) <= room:
+    shown = report.items[:room]
+    serious = sum(item.risk >= Risk.HIGH for item in shown)
+    for heading, deep, shallow in _DEPTHS:
+        is_for_all = deep == shallow > 1
+        if is_for_all and len(report.items) > room:
+            continue
+        depths = [deep if item.risk >= Risk.HIGH else shallow for item in shown]
+        drawn = [
+            _brief(item, screen.columns, heading, depth) for item, depth in zip(shown, depths, strict=True)
+        ]
+        if sum(map(len, drawn if is_for_all else drawn[:serious])) <= room:
             break
     used = count = 0
     for lines in drawn:
         if used + len(lines) > room and count:
             break
-        yield from lines[: max(room, _HEADING)]  # the worst one is always there
+        yield from lines[: max(room, _LEAST)]  # the worst one is always there
         used, count = used + len(lines), count + 1
     yield from _ending(report.items[count:], screen.columns)
 
@@ -117,13 +134,13 @@ def _heading(item: Item, where: str, columns: int | None) -> list[str]:
     return lines
 
 
-def _brief(item: Item, columns: int | None, depth: int) -> list[str]:
-    """The heading, and no more than `depth` lines of what changed; long names are cut."""
+def _brief(item: Item, columns: int | None, heading: int, depth: int) -> list[str]:
+    """So many lines of the heading, and of what changed; long names are cut."""
     width = (columns or _COLUMNS) - len(GUTTER)
     # Marks, and what breaking at words leaves empty, take some of the room.
-    spans = [_marked(origin, text) for origin, text in around(item, width * depth * 3 // 4)]
+    spans = [_marked(origin, text) for origin, text in around(item, width * depth * 7 // 8)]
     return [
-        *_heading(item, clipped(item.where, width * 2), columns)[:_HEADING],
+        *_heading(item, clipped(item.where, width * 2), columns)[:heading],
         *_gutter(spans, columns)[:depth],
     ]
 
