@@ -124,6 +124,17 @@ def test_offline_the_registry_of_the_option_is_not_asked(bench: Bench) -> None:
     assert (code, err.startswith("error: offline: ")) == (3, True)
 
 
+def test_a_check_tells_a_job_of_github_which_line_of_the_snapshot_is_not_so_any_more(bench: Bench) -> None:
+    bench.run("snapshot", bench.listing(FIND, LOSE))
+    code, out, _ = bench.run(
+        "snapshot", "--check", bench.listing({**FIND, "title": "F"}, LOSE), "--format", "github"
+    )
+    number = int(out.partition("line=")[2].partition(",")[0])
+    assert code == 1
+    assert out.startswith(f"::notice file={KEPT},line={number},title=low")
+    assert '"name": "find"' in Path(KEPT).read_text(encoding="utf-8").splitlines()[number - 1]
+
+
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
