@@ -4,6 +4,7 @@
 import compileall
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from effort import EFFORT, scaled
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+_MANY = 4  # cases of one test
 
 settings.register_profile(
     EFFORT,
@@ -39,6 +41,22 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Two for each processor: half of the time a test waits for a process that it started."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test with many cases, quick effort takes every third."""
+    if EFFORT == "full":
+        return
+    tests = [item.nodeid.partition("[")[0] for item in items]
+    total, taken = Counter(tests), Counter[str]()
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item, test in zip(items, tests, strict=True):
+        is_kept = total[test] <= _MANY or taken[test] % 3 == 0
+        (kept if is_kept else left).append(item)
+        taken[test] += 1
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(autouse=True)
