@@ -15,8 +15,9 @@ from toolnotary_verifier.audit.line import Line
 WRITER = """
 import sys
 from pathlib import Path
-from toolnotary_verifier.audit.file import AuditFile
-file = AuditFile(Path(sys.argv[1]), max_bytes=int(sys.argv[4]), keep=1000)
+from toolnotary_verifier.audit import file as room
+room._WAIT = 60.0  # however busy the machine is: what is asked here is what is written
+file = room.AuditFile(Path(sys.argv[1]), max_bytes=int(sys.argv[4]), keep=1000)
 for number in range(int(sys.argv[3])):
     file.append(b'{"who":%d,"number":%d,"filler":"%s"}\\n' % (int(sys.argv[2]), number, b"x" * 200))
 """
