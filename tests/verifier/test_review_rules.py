@@ -233,6 +233,10 @@ CASES: dict[str, tuple[tuple[Side, Side], tuple[Side, Side]]] = {
         (BASE, edited((f"{PROPERTY}/limit/description", "How many."))),
         (BASE, edited((f"{PROPERTY}/query/description", "How many."))),
     ),
+    "text-unguarded": (
+        (said("Never deletes. Always asks."), said("Always deletes. Never asks.")),
+        (said("Never deletes. Always asks."), said("Always asks. Never deletes.")),
+    ),
     "text-shortened": ((BASE, edited(("description", "Searches the index."))), (BASE, said("It is fast."))),
     "text-reordered": (
         (said("cat, ls, pwd"), said("pwd, cat, ls")),

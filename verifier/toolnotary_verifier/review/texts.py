@@ -10,6 +10,7 @@ from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.review.pointer import ABSENT
 from toolnotary_verifier.review.risk import Rule
 from toolnotary_verifier.review.rules import text
+from toolnotary_verifier.review.safeguards import lost_safeguard
 from toolnotary_verifier.words import Origin, Piece, word_changes
 
 # As E1 of `equiv/1` and for the same reason: other blanks than these carry meaning, or hide it.
@@ -36,15 +37,17 @@ _kept = lru_cache(maxsize=64)(_searched)
 def text_rule(old: JsonValue, new: JsonValue) -> Rule:
     """The rule that the change of a description falls under."""
     if new is ABSENT:
-        return text.SHORTENED
+        return text.UNGUARDED if isinstance(old, str) and lost_safeguard(old, "") else text.SHORTENED
     if old is ABSENT or not isinstance(old, str) or not isinstance(new, str):
         return text.ADDED if old is ABSENT else text.REWORDED
     if _BLANK.sub(" ", old).strip() == _BLANK.sub(" ", new).strip():
         return text.WHITESPACE
     if Counter(filter(None, _MARKS.split(old))) == Counter(filter(None, _MARKS.split(new))):
-        return text.REORDERED
+        return text.UNGUARDED if lost_safeguard(old, new) else text.REORDERED
     came = [p for p in edits(old, new) if p.origin is Origin.NEW and p.text.strip()]
-    return text.REWORDED if came else text.SHORTENED
+    if came:
+        return text.REWORDED
+    return text.UNGUARDED if lost_safeguard(old, new) else text.SHORTENED
 
 
 def title_rule(old: JsonValue, new: JsonValue) -> Rule:

@@ -21,12 +21,20 @@ ADDED: Final = Rule(
     "a parameter got a description",
     "Read it.",
 )
+UNGUARDED: Final = Rule(
+    "text-unguarded",
+    Risk.MEDIUM,
+    "a safeguard went, or guards something else",
+    "Words such as never and only, and a sentence that asks the user first, bound what a model does.",
+    "`Never deletes. Always asks the user.` became `Always deletes. Never asks the user.`",
+    "See what is allowed now that was not.",
+)
 SHORTENED: Final = Rule(
     "text-shortened",
     Risk.LOW,
     "fewer words",
-    "A warning can be among those that went.",
-    "`Deletes a file. Ask first.` became `Deletes a file.`",
+    "What the model is told less of, it may do otherwise.",
+    "`Reads a file. It is fast.` became `Reads a file.`",
     "See what went.",
 )
 REORDERED: Final = Rule(
