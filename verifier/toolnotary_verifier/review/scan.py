@@ -18,10 +18,11 @@ from toolnotary_verifier.canonical import JsonValue
 from toolnotary_verifier.definition import Definition
 from toolnotary_verifier.review.finding import EXCERPT, Change, Difference, Finding, Span
 from toolnotary_verifier.review.pointer import ABSENT, pointer, steps_of, written
-from toolnotary_verifier.review.reading.characters import read_characters
+from toolnotary_verifier.review.reading.characters import read_breaks, read_characters
 from toolnotary_verifier.review.reading.encoded import read_encoded
 from toolnotary_verifier.review.reading.hit import Hit
-from toolnotary_verifier.review.reading.marks import addresses, read_marks
+from toolnotary_verifier.review.reading.marks import addresses, read_marks, read_origins
+from toolnotary_verifier.review.reading.rows import is_short, read_row
 from toolnotary_verifier.review.reading.scripts import read_scripts
 from toolnotary_verifier.review.reading.sentences import read_sentences
 from toolnotary_verifier.review.reading.slots import Slot, Text, read_slot, slot_of, spoken, texts_of
@@ -34,6 +35,9 @@ from toolnotary_verifier.words import Origin
 _READ: Final = 2_000_000
 # The member of a resource that is base64 by definition (MCP schema: BlobResourceContents).
 _BINARY: Final = ("blob",)
+# Members that name something, beside those that are names by their slot; and what is fetched from.
+_IDENTIFYING: Final = frozenset((("name",), ("uri",), ("uriTemplate",), ("src",), ("websiteUrl",)))
+_FETCHED: Final = frozenset((("src",), ("websiteUrl",)))
 # Stretches of one text that are told of one rule.
 _SPANS: Final = 50
 _BLANKS: Final = " \t\r\n"
@@ -89,14 +93,16 @@ class Scanner:
         known = cache(lambda: frozenset() if old is None else addresses(old.canonical.decode("utf-8")))
         words = frozenset(text.text for text in texts_of(new.value, kind=new.kind) if text.in_name)
         others = self._tools - {new.name}
-        for difference in differences:
-            for came in _came(difference):
-                for rule, spans in self._read(came, others, words, known).items():
-                    before, after = written(came.old), written(came.new)
-                    place = pointer(came.text.steps)
-                    yield Finding(
-                        rule, new.kind, new.name, Change.of(before, after), place, before, after, spans
-                    )
+        all_came = [came for difference in differences for came in _came(difference)]
+        told: set[tuple[Rule, Text]] = set()
+        for came in all_came:
+            for rule, spans in self._read(came, others, words, known).items():
+                told.add((rule, came.text))
+                yield _finding(rule, new, came, spans)
+        if self._left >= 0:
+            for rule, came in _joined(new, all_came):
+                if (rule, came.text) not in told:
+                    yield _finding(rule, new, came, (_span(came, 0, len(came.text.text)),))
 
     def _read(
         self,
@@ -123,10 +129,31 @@ class Scanner:
         return {rule: tuple(_span(came, *part) for part in parts) for rule, parts in found.items()}
 
 
+def _finding(rule: Rule, new: Definition, came: Came, spans: tuple[Span, ...]) -> Finding:
+    before, after = written(came.old), written(came.new)
+    change, place = Change.of(before, after), pointer(came.text.steps)
+    return Finding(rule, new.kind, new.name, change, place, before, after, spans)
+
+
+def _joined(new: Definition, came: Sequence[Came]) -> Iterator[tuple[Rule, Came]]:
+    """What short texts say one after another, such as allowed values of a word each; those that came."""
+    fresh = {one.text: one for one in came if is_short(one.text.text)}
+    if fresh:
+        told = (
+            (rule, fresh[text])
+            for rule, texts in read_row(texts_of(new.value, kind=new.kind))
+            for text in texts
+            if text in fresh
+        )
+        yield from dict.fromkeys(told)
+
+
 def _hits(text: Text, tools: AbstractSet[str], words: AbstractSet[str]) -> Iterator[Hit]:
     said, whole = text.text, len(text.text)
     yield from read_characters(said)
     yield from read_scripts(said)
+    if text.slot is Slot.NAME or text.steps[-1:] in _IDENTIFYING:
+        yield from read_breaks(said)
     yield from read_slot(text)
     if text.steps[-1:] != _BINARY:
         yield from read_encoded(said)
@@ -138,6 +165,8 @@ def _hits(text: Text, tools: AbstractSet[str], words: AbstractSet[str]) -> Itera
         yield from read_sentences(said)
     if text.slot in (Slot.PROSE, Slot.TITLE, Slot.VALUE, Slot.OTHER):
         yield from read_marks(said, tools, words)
+    elif text.steps[-1:] in _FETCHED and not said.startswith("data:"):
+        yield from read_origins(said)
 
 
 def _alone(text: str, parts: Iterable[Range]) -> Iterator[Hit]:

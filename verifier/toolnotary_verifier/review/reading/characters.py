@@ -53,6 +53,7 @@ _MARKS: Final = frozenset("\u061c\u200e\u200f")
 _OPENING: Final = dict.fromkeys("\u202a\u202b", "\u202c") | dict.fromkeys("\u2066\u2067\u2068", "\u2069")
 _DIRECTIONS: Final = frozenset((*_OPENING, *_OPENING.values()))
 _NONE: Final[frozenset[str]] = frozenset()
+_LINE_ENDS: Final = re.compile("[\t\n\r]+")
 # This many in a row carry text and do not part anything.
 _CARRYING: Final = 8
 
@@ -74,6 +75,11 @@ def read_characters(text: str) -> Iterator[Hit]:
             yield Hit(wording.CONTROL, *met.span())
     if not text.isascii():
         yield from _unseen(text)
+
+
+def read_breaks(name: str) -> Iterator[Hit]:
+    """Line ends and tabs, which a name or an address has none of: where one is printed they start a line."""
+    return (Hit(wording.CONTROL, *met.span()) for met in _LINE_ENDS.finditer(name))
 
 
 def _unseen(text: str) -> Iterator[Hit]:

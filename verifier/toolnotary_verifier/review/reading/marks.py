@@ -32,10 +32,22 @@ _CALLED: Final = re.compile(
     )
 )
 
+_ORIGIN: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]/?#\\]+")
+
 
 def addresses(text: str) -> frozenset[str]:
-    """Every address that a text holds, in lower case."""
-    return frozenset(met[0] for met in THINGS[Cue.ADDRESS].pattern.finditer(text.lower()))
+    """Every address that a text holds, and what `read_origins` finds, in lower case."""
+    lower = text.lower()
+    return frozenset(
+        met[0] for pattern in (THINGS[Cue.ADDRESS].pattern, _ORIGIN) for met in pattern.finditer(lower)
+    )
+
+
+def read_origins(address: str) -> Iterator[Hit]:
+    """Scheme and host of an address that is fetched: another path at the same host is no other address."""
+    lower = address.lower() if address.isascii() else address
+    for met in _ORIGIN.finditer(lower):
+        yield Hit(wording.ADDRESS, *met.span())
 
 
 def read_marks(text: str, tools: AbstractSet[str], words: AbstractSet[str]) -> Iterator[Hit]:

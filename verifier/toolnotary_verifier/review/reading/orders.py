@@ -59,7 +59,8 @@ ORDERS: Final[dict[Cue, Sign]] = {
         \bnew instructions?:|\byou are now\b|\bact as (?:if|though)\b|\bpretend (?:to be|that|you)\b|
         \b(?:developer|god|debug|admin|jailbreak|unrestricted) mode\b|\bin the name of the (?:admin|user|
         developer)|
-        \btreat (?:\w+ ){{1,5}}as (?:coming|if it came|though it came|an order|instructions?)\b|
+        \btreat (?:(?!never |not )\w+ ){{1,5}}as (?:coming|if it came|though it came|an order|
+        instructions?)\b|
         \boutranks?\b|
         \border from the (?:developer|system|user|administrator)\b|\btrust this server's instructions\b|
         \bsafety (?:rules|checks|guidelines)[^.\n]{{0,40}}\b(?:suspended|disabled|off|void|lifted)\b|
@@ -146,7 +147,8 @@ ORDERS: Final[dict[Cue, Sign]] = {
         see) (?:private|secret|hidden|
         confidential|other users)|\bpre-?authori[sz]ed\b|\bdo not ask (?:again|for (?:confirmation|
         permission|approval|consent)|first)\b|
-        \btreat\b[^.,\n]{0,60}\bas (?:trusted|commands?|instructions?|orders?|user input|approved)\b|
+        \btreat\b(?:(?!\bnever\b|\bnot\b)[^.,\n]){0,60}\bas (?:trusted|commands?|
+        instructions?|orders?|user input|approved)\b|
         \b(?:system|developer|admin) (?:directive|override|message|notice)\b
         """
     ),

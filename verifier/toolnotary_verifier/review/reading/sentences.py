@@ -2,131 +2,28 @@
 """Which sentences speak to the model of more than the tool: decided by several cues in one sentence."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from toolnotary_verifier.review.reading.deeds import DEEDS
+from toolnotary_verifier.review.reading.cues import SIGNS, rules_of
 from toolnotary_verifier.review.reading.hit import Hit
-from toolnotary_verifier.review.reading.orders import ORDERS
-from toolnotary_verifier.review.reading.sign import Cue, Sign
-from toolnotary_verifier.review.reading.things import THINGS
-from toolnotary_verifier.review.reading.topics import TOPICS
+from toolnotary_verifier.review.reading.phrases import ROW, read_phrases
+from toolnotary_verifier.review.reading.plain import SAID, Words, sentence_forms, words_of
+from toolnotary_verifier.review.reading.sign import Cue
 from toolnotary_verifier.review.risk import Rule
 from toolnotary_verifier.review.rules import wording
 
-_END: Final = re.compile(r"(?<=[.!?;\u3002\uff01\uff1f])\s+|\n+")
-
-
-# Two topics besides the tool, and a push: each seldom stands in a description.
-_ASIDE: Final = (
-    *(
-        (Cue.DECEIVE, cue)
-        for cue in (Cue.PERSON, Cue.IMPERATIVE, Cue.OBLIGE, Cue.ANSWERS, Cue.SENSITIVE, Cue.AROUND)
-    ),
-    *((Cue.ONWARD, cue) for cue in (Cue.DIRECTIVES, Cue.OTHERS, Cue.RIGHTS, Cue.SENSITIVE, Cue.MODELS)),
-    (Cue.ADDRESS, Cue.OTHERS),
-    (Cue.AROUND, Cue.IMPERATIVE, Cue.OUTWARD),
-    (Cue.AROUND, Cue.IMPERATIVE, Cue.OBLIGE),
-    (Cue.AROUND, Cue.OBLIGE, Cue.OUTWARD),
-    (Cue.MODELS, Cue.RIGHTS),
-    (Cue.MODELS, Cue.OTHERS, Cue.OUTWARD),
-    (Cue.SENSITIVE, Cue.IMPERATIVE, Cue.OUTWARD),
-    (Cue.SENSITIVE, Cue.IMPERATIVE, Cue.SEQUENCE),
-    (Cue.SENSITIVE, Cue.AROUND, Cue.READ),
-    (Cue.DIRECTIVES, Cue.PERSON, Cue.OUTWARD),
-    (Cue.DIRECTIVES, Cue.OBLIGE, Cue.READ),
-    (Cue.ADDRESS, Cue.IMPERATIVE, Cue.OUTWARD),
-    (Cue.ADDRESS, Cue.IMPERATIVE, Cue.SENSITIVE),
-    (Cue.ADDRESS, Cue.OUTWARD, Cue.PERSON),
-    (Cue.RIGHTS, Cue.IMPERATIVE, Cue.OBLIGE),
-    (Cue.PERSON, Cue.IMPERATIVE, Cue.OUTWARD),
-    (Cue.PERSON, Cue.IMPERATIVE, Cue.ANSWERS),
-    (Cue.SECRET_WORD, Cue.IMPERATIVE, Cue.OUTWARD),
-    (Cue.SECRET_WORD, Cue.IMPERATIVE, Cue.SEQUENCE),
-    (Cue.ADDRESS, Cue.IMPERATIVE),
-    (Cue.AROUND, Cue.DESTROY),
-    (Cue.MODELS, Cue.DIRECTIVES, Cue.PERSON),
+# A line feed alone ends nothing: texts are wrapped. What follows it can: a blank line, a mark of a list, of
+# code or of a table, a label as docstrings have for arguments.
+_END: Final = re.compile(
+    r"(?<=[.!?;\u3002\uff01\uff1f])\s+|(?<=[.!?;][\"')\]*`])\s+|\n[^\S\n]*\n\s*"
+    r"|\n[^\S\n]*(?=(?:[-*+#\u2022\u00b7]|\d{1,2}[.)])\s|```|[{}|<]|\*\*[^*\n]{1,60}\*\*"
+    r"|[\w.*`\"-]{1,40}(?: ?\([^()\n]{0,80}\))? ?:)"
 )
-# By rule, what stands together in a sentence that falls under it.
-_SETS: Final[tuple[tuple[Rule, tuple[tuple[Cue, ...], ...]], ...]] = (
-    (wording.CONCEALS, ((Cue.CONCEAL,),)),
-    (
-        wording.SENDS_OUT,
-        (
-            (Cue.SECRET_PLACE, Cue.OUTWARD),
-            (Cue.SECRET_PLACE, Cue.READ, Cue.SEQUENCE),
-            (Cue.SECRET_PLACE, Cue.READ, Cue.OBLIGE),
-            (Cue.SECRET_WORD, Cue.OUTWARD, Cue.ADDRESS),
-            (Cue.PRIVATE, Cue.OUTWARD, Cue.ADDRESS),
-        ),
-    ),
-    (wording.OVERRIDES, ((Cue.OVERRIDE,),)),
-    (wording.EXECUTES, ((Cue.COMMAND,),)),
-    (
-        wording.STEERS,
-        (
-            (Cue.TAMPER, Cue.SEQUENCE),
-            (Cue.TAMPER, Cue.SCOPE),
-            (Cue.TAMPER, Cue.OBLIGE),
-            (Cue.TAMPER, Cue.PRIVATE),
-            (Cue.PREFER,),
-            (Cue.PAY,),
-        ),
-    ),
-    (
-        wording.CONTEXT,
-        (
-            (Cue.PRIVATE, Cue.OUTWARD),
-            (Cue.PRIVATE, Cue.READ),
-            (Cue.PRIVATE, Cue.OBLIGE),
-            (Cue.PRIVATE, Cue.SEQUENCE),
-        ),
-    ),
-    (
-        wording.INSTRUCTS,
-        (
-            (Cue.UNASKED,),
-            (Cue.WEAKEN,),
-            (Cue.INJECT,),
-            (Cue.PHISH,),
-            (Cue.ROLE,),
-            (Cue.DOINGS,),
-            (Cue.INSTALL,),
-            (Cue.DESTROY, Cue.SEQUENCE),
-            (Cue.DESTROY, Cue.OBLIGE),
-            (Cue.FORCE,),
-            (Cue.PERSIST,),
-            (Cue.PRETEXT, Cue.OUTWARD),
-            (Cue.PRETEXT, Cue.READ),
-            (Cue.FOLLOW,),
-            *_ASIDE,
-            (Cue.SCOPE, Cue.OUTWARD, Cue.OBLIGE),
-            (Cue.SCOPE, Cue.OUTWARD, Cue.ADDRESS),
-            (Cue.SCOPE, Cue.SEQUENCE, Cue.OBLIGE),
-            (Cue.ADDRESS, Cue.OUTWARD, Cue.OBLIGE),
-            (Cue.ADDRESS, Cue.OUTWARD, Cue.SEQUENCE),
-            (Cue.ADDRESS, Cue.READ, Cue.OBLIGE),
-            (Cue.SECRET_WORD, Cue.OUTWARD, Cue.OBLIGE),
-            (Cue.SECRET_WORD, Cue.OUTWARD, Cue.SEQUENCE),
-            (Cue.SECRET_WORD, Cue.OUTWARD, Cue.SCOPE),
-            (Cue.SECRET_WORD, Cue.READ, Cue.OBLIGE),
-            (Cue.SECRET_WORD, Cue.READ, Cue.SEQUENCE),
-        ),
-    ),
-    (wording.SECRET, ((Cue.SECRET_PLACE,),)),
-)
-# What a sentence that warns against handing something over is not about.
-_GUARDED: Final = frozenset((Cue.SECRET_WORD, Cue.SENSITIVE, Cue.PRIVATE, Cue.UNASKED))
-# Every set above has a rare one; the common ones are only looked for where a rare one was met.
-_COMMON: Final = {Cue.OBLIGE, Cue.SEQUENCE, Cue.READ, Cue.OUTWARD, Cue.GUARD, Cue.IMPERATIVE}
-_SIGNS: Final[dict[Cue, Sign]] = {**ORDERS, **DEEDS, **TOPICS, **THINGS}
-_RARE: Final = {cue: sign for cue, sign in _SIGNS.items() if cue not in _COMMON}
 _LONGEST: Final = 1_000
 _OVERLAP: Final = 200
 _BLANK: Final = re.compile(r"\s")
-_WORD: Final = re.compile(r"\w+")
-# A path that begins with a dot below a home directory is a secret place whatever it is called.
-_DOTTED: Final = "/."
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -148,16 +45,26 @@ def _windows(start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def read_sentences(text: str) -> Iterator[Hit]:
-    """The sentences that fall under a rule."""
-    if _is_token(text):
-        if _SIGNS[Cue.SECRET_PLACE].pattern.search(text.lower()):
-            yield Hit(wording.SECRET, 0, len(text))
-        return
-    for start, end in sentences(text):
-        held = _cues(text[start:end])
-        for rule, sets in _SETS if held else ():
-            if any(held.issuperset(needed) for needed in sets):
-                yield Hit(rule, start, end)
+    """The sentences that fall under a rule, and the words that do so whatever stands between them."""
+    told: dict[Rule, list[Hit]] = {}
+    for hit in _whole(text):
+        told.setdefault(hit.rule, []).append(hit)
+        yield hit
+    for hit in read_phrases(text, list(words_of(text))):
+        if not _is_within(hit, told.get(hit.rule, [])):
+            yield hit
+
+
+def _whole(text: str) -> Iterator[Hit]:
+    if not _is_token(text):
+        for start, end in sentences(text):
+            yield from (Hit(rule, start, end) for rule in rules_of(sentence_forms(text[start:end])))
+    elif SIGNS[Cue.SECRET_PLACE].pattern.search(text.lower()):
+        yield Hit(wording.SECRET, 0, len(text))
+    else:
+        words = list(words_of(text))
+        if len(words) >= SAID:
+            yield from (Hit(rule, 0, len(text)) for rule in rules_of([Words.of(words[:ROW]).text]))
 
 
 def _is_token(text: str) -> bool:
@@ -165,16 +72,7 @@ def _is_token(text: str) -> bool:
     return text.isascii() and not _BLANK.search(text)
 
 
-def _cues(sentence: str) -> set[Cue]:
-    lower = sentence.lower()
-    said = None if not lower.isascii() or _DOTTED in lower else frozenset(_WORD.findall(lower))
-    held = {cue for cue, sign in _RARE.items() if _is_met(sign, lower, said)}
-    if held:
-        held |= {cue for cue in _COMMON if _SIGNS[cue].pattern.search(lower)}
-    return held - _GUARDED if Cue.GUARD in held else held
-
-
-def _is_met(sign: Sign, lower: str, said: frozenset[str] | None) -> bool:
-    """Whether a sign is met; `said` has the words of the sentence, None where all signs are tried."""
-    is_possible = said is None or not sign.triggers or not sign.triggers.isdisjoint(said)
-    return is_possible and sign.pattern.search(lower) is not None
+def _is_within(hit: Hit, told: list[Hit]) -> bool:
+    """Whether the last sentence that begins no later, of those in the order of a text, holds it."""
+    place = bisect_right(told, hit.start, key=lambda one: one.start)
+    return place > 0 and told[place - 1].end >= hit.end

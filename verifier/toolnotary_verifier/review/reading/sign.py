@@ -66,6 +66,16 @@ class Sign(NamedTuple):
     pattern: re.Pattern[str]
     triggers: frozenset[str] = frozenset()
 
+    def is_met(self, lower: str, said: frozenset[str] | None) -> bool:
+        """Whether it is found.
+
+        Args:
+            lower: the sentence in lower case.
+            said: the words of it; None where all signs are tried.
+        """
+        is_possible = said is None or not self.triggers or not self.triggers.isdisjoint(said)
+        return is_possible and self.pattern.search(lower) is not None
+
 
 def words(text: str) -> Sign:
     """Any of these alternatives, as whole words."""
