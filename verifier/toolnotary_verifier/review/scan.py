@@ -138,14 +138,9 @@ def _finding(rule: Rule, new: Definition, came: Came, spans: tuple[Span, ...]) -
 def _joined(new: Definition, came: Sequence[Came]) -> Iterator[tuple[Rule, Came]]:
     """What short texts say one after another, such as allowed values of a word each; those that came."""
     fresh = {one.text: one for one in came if is_short(one.text.text)}
-    if fresh:
-        told = (
-            (rule, fresh[text])
-            for rule, texts in read_row(texts_of(new.value, kind=new.kind))
-            for text in texts
-            if text in fresh
-        )
-        yield from dict.fromkeys(told)
+    row = read_row(texts_of(new.value, kind=new.kind)) if fresh else ()
+    told = dict.fromkeys((rule, text) for rule, texts in row for text in texts if text in fresh)
+    yield from ((rule, fresh[text]) for rule, text in told)
 
 
 def _hits(text: Text, tools: AbstractSet[str], words: AbstractSet[str]) -> Iterator[Hit]:

@@ -12,8 +12,8 @@ from toolnotary_verifier.review.reading.things import THINGS
 from toolnotary_verifier.review.rules import wording
 
 _MARKUP: Final = re.compile(
-    r"</? {0,4}(?:important|system|sys|instructions?|secret|hidden|admin|prompt|assistant|user|human"
-    r"|critical|mandatory|override|thinking|tool_(?:call|result)|function_calls?)\b[^<>\n]{0,80}>"
+    r"</?\s{0,4}(?:important|system|sys|instructions?|secret|hidden|admin|prompt|assistant|user|human"
+    r"|critical|mandatory|override|thinking|tool_(?:call|result)|function_calls?)\b[^<>]{0,80}>"
     r"|\[/?(?:INST|SYSTEM|SYS|ADMIN|ASSISTANT|OVERRIDE)\]|<</?SYS>>|<\|[\w-]{2,30}\|>|<!--"
     r"|^[ \t]{0,20}#{1,4} *(?:system|instructions?|assistant|human|new instructions?) *:"
     r"|^[ \t]{0,20}(?:system|assistant|human) *: *\S",
@@ -24,15 +24,15 @@ _IDENTIFIER: Final = re.compile(r"(?<![\w./-])[A-Za-z][\w-]{2,}(?![\w/-])")
 _CALLED: Final = re.compile(
     joined(
         r"""
-        \b(?i:when(?:ever)?|if|before|after|once|each time|every time)\b[^.;\n]{0,30}
-        (?<![\w./-])([a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?`?\"?'?
-        \ (?:tool )?(?:is|are|was|gets|has been)
-        \ (?:called|used|invoked|available|run|running|requested|present)\b[^.;\n]{3,}
+        \b(?i:when(?:ever)?|if|before|after|once|each time|every time)\b[^.;]{0,30}
+        (?<![\w./-])([a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)(?:\(\))?(?:[`\"'*~_)\]]|</\w{1,9}>){0,4}
+        \s{1,20}(?:tool\s{1,20})?(?:is|are|was|gets|has\s{1,20}been)
+        \s{1,20}(?:called|used|invoked|available|run|running|requested|present)\b[^.;]{3,300}
         """
     )
 )
 
-_ORIGIN: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]/?#\\]+")
+_ORIGIN: Final = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,15}:)?//[^\s<>\"')\]/?#\\]+")
 
 
 def addresses(text: str) -> frozenset[str]:

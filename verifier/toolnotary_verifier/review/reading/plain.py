@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 # Marks that stand on the letter before them (Unicode blocks of combining diacritical marks).
 _COMBINING: Final = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
@@ -18,8 +19,15 @@ _TARGET: Final = r"\]\([^()\s]{0,400}\)"
 # Taken out, since it can stand within a word; what stands around words leaves a blank.
 _MARKUP: Final = re.compile(rf"{_TAG}|[*`~]+|(?<!\w)[_']+(?=\w)|(?<=\w)[_']+(?!\w)")
 _AROUND: Final = re.compile(rf"{_TARGET}|[\"\[\](){{}}<>\u00ab\u00bb]+")
-_BETWEEN: Final = re.compile(rf"{_TAG}|{_TARGET}|%(?:[2-7][0-9A-Fa-f]|0[9AaDd])|&(?:nbsp|quot|#\d{{2,5}});")
-_WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{_COMBINING}])*(?:['\u2019][^\W\d_]{{1,3}}(?!\w))?")
+# Escapes of what is no letter and no digit.
+_BETWEEN: Final = re.compile(
+    rf"{_TAG}|{_TARGET}|%(?:2[0-9A-F]|3[A-F]|40|[57][B-F]|60|0[9AD])|&(?:nbsp|quot|#\d{{2,5}});|\\[nrt]",
+    re.IGNORECASE,
+)
+_ESCAPED: Final = r"%(?:3\d|[4-7][0-9A-Fa-f])"
+_WORD: Final = re.compile(
+    rf"(?:{_ESCAPED}|[^\W_])(?:{_ESCAPED}|[^\W_]|[{_COMBINING}])*(?:['\u2019][^\W\d_]{{1,3}}(?!\w))?"
+)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # What is long enough for words that are joined.
 _TOKEN: Final = re.compile(r"\S{12,}")
@@ -104,7 +112,7 @@ def words_of(text: str) -> Iterator[Word]:
         start = met.start()
         for hump in (*_humps(met[0]), len(met[0])):
             end = met.start() + hump
-            yield Word(folded(seen[start : min(end, start + _LONGEST)]).lower(), start, end)
+            yield Word(folded(unquote(seen[start : min(end, start + _LONGEST)])).lower(), start, end)
             start = end
 
 
