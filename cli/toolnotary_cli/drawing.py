@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from toolnotary_cli.marking import marked, unmarked
 from toolnotary_cli.output import Look, shown, styled
 from toolnotary_cli.wording import called, name_text
 from toolnotary_verifier.escape import escape
@@ -117,25 +118,26 @@ def _common(text: str, *, before: bool, after: bool) -> str:
     head, tail = _CONTEXT * before, _CONTEXT * after
     hidden = len(text) - head - tail
     if hidden <= _CONTEXT:
-        return plain_text(text)
+        return unmarked(plain_text(text))
     mark = styled(f"[... {hidden} unchanged characters ...]", "dim")
-    return plain_text(text[:head]) + mark + plain_text(text[len(text) - tail :] if tail else "")
+    ends = [unmarked(plain_text(part)) for part in (text[:head], text[len(text) - tail :] if tail else "")]
+    return mark.join(ends)
 
 
 def _removed(text: str) -> str:
-    return styled(f"[-{_changed(text)}-]", "bad")
+    return styled(marked(Origin.OLD, _changed(text)), "bad")
 
 
 def _added(text: str) -> str:
-    return styled(f"{{+{_changed(text)}+}}", "good")
+    return styled(marked(Origin.NEW, _changed(text)), "good")
 
 
 def _changed(text: str) -> str:
     if len(text) <= _SHOWN:
-        return spelled_text(text)
+        return unmarked(spelled_text(text))
     half = _SHOWN // 2
     cut = f"[... {len(text) - 2 * half} more characters ...]"
-    return f"{spelled_text(text[:half])}{cut}{spelled_text(text[-half:])}"
+    return cut.join(unmarked(spelled_text(part)) for part in (text[:half], text[-half:]))
 
 
 def plain_text(text: str) -> str:

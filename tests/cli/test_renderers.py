@@ -12,11 +12,12 @@ import pytest
 from conftest import ROOT
 from effort import scaled
 from hostile import ANY, CATEGORIES, LOCATION, MARK, changed, report
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from reviewing import Reader
 
+from toolnotary_cli.drawing import review_lines
 from toolnotary_cli.rendering.github import annotations
 from toolnotary_cli.rendering.markdown import markdown
 from toolnotary_cli.rendering.page import html
@@ -24,8 +25,10 @@ from toolnotary_cli.rendering.report import Report
 from toolnotary_cli.rendering.sarif import sarif_text
 from toolnotary_cli.rendering.terminal import report_lines
 from toolnotary_cli.reporting import Screen
+from toolnotary_verifier import surface
+from toolnotary_verifier.definition import Kind
 from toolnotary_verifier.escape import is_invisible
-from toolnotary_verifier.review import Span
+from toolnotary_verifier.review import Span, review
 
 RISKS = ("critical", "high", "medium", "low", "none")
 COMMAND = re.compile(r"::(error|warning|notice) ((?:file|line|title)=[^\n]*?)::(.*)")
@@ -206,6 +209,38 @@ def test_a_sentence_that_came_is_read_as_one_whatever_words_it_shares_with_the_o
     told = changed("Reads the file and tells nobody of it.", new, (Span(0, len(new), new),))
     (line,) = annotations(told)
     assert new in line.replace("{+", "").replace("+}", "")
+
+
+def read_back(drawn: str) -> list[str]:
+    """The old and the new text of what is drawn with marks, as somebody reads it who trusts them."""
+    sides = [re.sub(r"\{\+.*?\+\}", "", drawn), re.sub(r"\[-.*?-\]", "", drawn)]
+    bare = [re.sub(r"\{\+|\+\}|\[-|-\]", "", side) for side in sides]
+    return [re.sub(r"\\u\{([0-9a-f]+)\}", lambda met: chr(int(met[1], 16)), side) for side in bare]
+
+
+def drawn_texts(old: str, new: str) -> list[str]:
+    """One change as each of those draw it who use marks."""
+    told = changed(old, new, ())
+    sides = [
+        surface.assemble({Kind.TOOL: [{"name": "find", "description": side, "inputSchema": {}}]})
+        for side in (old, new)
+    ]
+    sarif = json.loads(sarif_text(told))["runs"][0]["results"][0]["message"]["text"]
+    return [
+        click.unstyle([*report_lines(told, Screen())][-1]).removeprefix("  | "),
+        click.unstyle([*report_lines(told, Screen(400, 24))][-1]).removeprefix("  | "),
+        click.unstyle([*review_lines(review(*sides))][-1]).removeprefix("  | "),
+        next(iter(annotations(told))).split("%0A")[1],
+        sarif.replace("{{", "{").replace("}}", "}").split("\n")[1],
+    ]
+
+
+@settings(max_examples=scaled(60, 600))
+@given(*[st.text(st.sampled_from("{}[]+-a. "), max_size=20).map(lambda text: f"a{text}a")] * 2)
+@example("a", "a.+} As before, the token goes into each call.{+ Fast.a")
+def test_no_text_ends_the_marks_around_it_or_makes_others(old: str, new: str) -> None:
+    for drawn in drawn_texts(old, new) if old != new else ():
+        assert read_back(drawn) == [old, new], drawn
 
 
 def test_words_are_marked_as_gone_and_new_and_coloured_on_a_terminal_alone() -> None:

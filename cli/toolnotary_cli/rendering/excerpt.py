@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from toolnotary_cli.drawing import laid_out, plain_text, spelled_text
+from toolnotary_cli.marking import unmarked
 from toolnotary_cli.rendering.report import Item
 from toolnotary_verifier.words import Origin, Piece, word_changes
 
@@ -77,7 +78,9 @@ def shown(piece: Piece) -> str:
 
 
 def around(item: Item, room: int) -> tuple[Shown, ...]:
-    """The pieces of an item cut to what fits, each escaped and in one line; what the finding is about stays.
+    """The pieces of an item cut to what fits, each escaped, `unmarked` and in one line.
+
+    What the finding is about stays.
 
     Args:
         item: the item.
@@ -92,7 +95,9 @@ def around(item: Item, room: int) -> tuple[Shown, ...]:
     ahead, is_begun = _last(_escaped(head), room // _BEFORE)
     after, is_ended = _stretch(_escaped(stretch), _escaped(rest), room - room // _BEFORE)
     marks = [[(Origin.BOTH, CUT)] if is_cut else [] for is_cut in (is_begun, is_ended)]
-    return tuple(_joined([*marks[0], *ahead, *after, *marks[1]]))
+    # Two halves of a mark can meet where pieces do.
+    joined = _joined([*marks[0], *ahead, *after, *marks[1]])
+    return tuple((origin, unmarked(text)) for origin, text in joined)
 
 
 def _gist(item: Item) -> tuple[Piece, ...]:
@@ -136,7 +141,7 @@ def _parted(found: Iterable[Piece], at: int) -> tuple[list[Piece], list[Piece]]:
 
 
 def _escaped(found: Iterable[Piece]) -> list[Shown]:
-    return [(piece.origin, shown(piece).replace("\n", " ")) for piece in found]
+    return [(piece.origin, unmarked(shown(piece)).replace("\n", " ")) for piece in found]
 
 
 def _stretch(stretch: list[Shown], rest: list[Shown], room: int) -> tuple[list[Shown], bool]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from toolnotary_cli.marking import marked, unmarked
 from toolnotary_cli.rendering.excerpt import around, clipped
 from toolnotary_cli.rendering.markdown import markdown
 from toolnotary_cli.rendering.report import Item, Location, Report, counted_risks
 from toolnotary_cli.wording import counted
 from toolnotary_verifier.review import Risk
-from toolnotary_verifier.words import Origin
 
 MOST: Final = 9
 # A step's summary has at most 1 MiB; a larger one is not shown at all.
@@ -28,7 +28,6 @@ _LEVEL: Final = {
     Risk.LOW: "notice",
     Risk.NONE: "notice",
 }
-_MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
 _NAME: Final = 300
 _ROOM: Final = 400
 
@@ -50,8 +49,9 @@ def _title(item: Item) -> str:
 
 
 def _message(item: Item) -> str:
-    text = "".join(f"{_MARKS[origin][0]}{part}{_MARKS[origin][1]}" for origin, part in around(item, _ROOM))
-    told = [f"{clipped(item.where, _NAME)}: {item.titles}", item.detail, text, item.rules[0].remedy]
+    text = "".join(marked(origin, part) for origin, part in around(item, _ROOM))
+    where, detail = unmarked(clipped(item.where, _NAME)), unmarked(item.detail)
+    told = [f"{where}: {item.titles}", detail, text, item.rules[0].remedy]
     return "\n".join(line for line in told if line)
 
 

@@ -12,12 +12,12 @@ from typing import Final
 from urllib.parse import quote
 
 from toolnotary_cli import __version__
+from toolnotary_cli.marking import marked, unmarked
 from toolnotary_cli.rendering.excerpt import around, clipped
 from toolnotary_cli.rendering.markdown import plain
 from toolnotary_cli.rendering.report import Item, Location, Report
 from toolnotary_verifier.canonical import JsonObject
 from toolnotary_verifier.review import Risk, Rule
-from toolnotary_verifier.words import Origin
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # Code scanning reads at most 25,000 results of a run and keeps 5,000.
@@ -37,7 +37,6 @@ _SEVERITY: Final = {
     Risk.MEDIUM: "5.0",
     Risk.LOW: "2.0",
 }
-_MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
 _NAME: Final = 300
 _ROOM: Final = 800
 _MOST_PLACES: Final = 100
@@ -126,8 +125,9 @@ def _physical(location: Location) -> JsonObject:
 
 
 def _message(item: Item) -> str:
-    text = "".join(f"{_MARKS[origin][0]}{part}{_MARKS[origin][1]}" for origin, part in around(item, _ROOM))
-    told = [f"{clipped(item.where, _NAME)}: {item.titles}", item.detail, text, item.rules[0].remedy]
+    text = "".join(marked(origin, part) for origin, part in around(item, _ROOM))
+    where, detail = unmarked(clipped(item.where, _NAME)), unmarked(item.detail)
+    told = [f"{where}: {item.titles}", detail, text, item.rules[0].remedy]
     return verbatim("\n".join(line for line in told if line))
 
 

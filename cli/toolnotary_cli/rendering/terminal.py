@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
+from toolnotary_cli.marking import marked, unmarked
 from toolnotary_cli.output import Look
 from toolnotary_cli.rendering.columns import Spans, wrapped
 from toolnotary_cli.rendering.excerpt import around, clipped, pieces, shown
@@ -26,7 +27,6 @@ _RISK_LOOK: Final[Mapping[Risk, Look]] = {
     Risk.NONE: "dim",
 }
 _LOOK: Final[Mapping[Origin, Look | None]] = {Origin.OLD: "bad", Origin.NEW: "good", Origin.BOTH: None}
-_MARKS: Final = {Origin.OLD: ("[-", "-]"), Origin.NEW: ("{+", "+}"), Origin.BOTH: ("", "")}
 _INDENT: Final = " " * 9
 # Lines of the heading of a finding, of its text where its risk is high, and where it is less, from what reads
 # best down to what fits.
@@ -160,8 +160,8 @@ def _common(text: str, *, before: bool, after: bool) -> Spans:
     head, tail = _CONTEXT * before, _CONTEXT * after
     hidden = len(text) - head - tail
     if hidden <= _CONTEXT:
-        return [(shown(Piece(Origin.BOTH, text)), None)]
-    ends = [shown(Piece(Origin.BOTH, part)) for part in (text[:head], text[len(text) - tail :])]
+        return [(_shown(Origin.BOTH, text), None)]
+    ends = [_shown(Origin.BOTH, part) for part in (text[:head], text[len(text) - tail :])]
     return [
         (ends[0], None),
         (f"[... {hidden} unchanged characters ...]", "dim"),
@@ -171,15 +171,18 @@ def _common(text: str, *, before: bool, after: bool) -> Spans:
 
 def _cut(piece: Piece) -> str:
     if len(piece.text) <= _SHOWN:
-        return shown(piece)
+        return _shown(piece.origin, piece.text)
     half = _SHOWN // 2
-    ends = [shown(Piece(piece.origin, part)) for part in (piece.text[:half], piece.text[-half:])]
+    ends = [_shown(piece.origin, part) for part in (piece.text[:half], piece.text[-half:])]
     return f"{ends[0]}[... {len(piece.text) - 2 * half} more characters ...]{ends[1]}"
 
 
 def _marked(origin: Origin, text: str) -> tuple[str, Look | None]:
-    before, behind = _MARKS[origin]
-    return f"{before}{text}{behind}", _LOOK[origin]
+    return marked(origin, text), _LOOK[origin]
+
+
+def _shown(origin: Origin, text: str) -> str:
+    return unmarked(shown(Piece(origin, text)))
 
 
 def _gutter(spans: Spans, columns: int | None) -> list[str]:
