@@ -159,6 +159,27 @@ def test_the_runner_takes_no_command_from_what_servers_and_files_say(bench: Benc
     assert len(tokens) == 2
 
 
+@pytest.mark.parametrize("option", ["--format", "--report", "--fail-on"])
+@pytest.mark.parametrize("given", ["{}\ntext", "{}=text"])
+def test_what_the_action_says_itself_is_refused_in_its_arguments(
+    option: str, given: str, bench: Bench, runner: Runner
+) -> None:
+    bench.pin()
+    ran = runner.step(GATE, arguments=f"--start\n--accept-project\n{given.format(option)}")
+    assert ran.code == 2
+    assert f"::error title=toolnotary::the input arguments cannot hold {option}, " in ran.log
+    assert "stop-commands" not in ran.log, "nothing was started"
+
+
+def test_what_is_no_annotation_is_not_printed_to_the_runner(bench: Bench, runner: Runner) -> None:
+    (bench.folder / "--").write_text("", encoding="utf-8")  # a policy, whose name ends no options
+    old = bench.listing(FIND, name="old.json")
+    new = bench.listing({**FIND, "title": "pwned"}, name="new.json")
+    ran = runner.step(GATE, command="diff", arguments=f"--policy\n--\n--format\ntext\n{old}\n{new}")
+    assert (ran.code, "pwned" in ran.log) == (1, False), ran.log
+    assert "pwned" in ran.summary + Path(runner.temp / "toolnotary.annotations").read_text(encoding="utf-8")
+
+
 def test_nothing_of_the_repository_is_imported(bench: Bench, runner: Runner) -> None:
     bench.pin()
     for name in ("click", "pip", "secrets", "toolnotary_cli", "toolnotary_verifier", "venv"):

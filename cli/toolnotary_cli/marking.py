@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""What went between `[-` and `-]`, what came between `{+` and `+}`, and no text of a server that ends a mark.
+r"""What went between `[-` and `-]`, what came between `{+` and `+}`; no text of a server ends a mark.
 
 Where such a mark would stand in the text itself, its brace is spelled out, as `\u{7b}+`, like what cannot be
 seen.

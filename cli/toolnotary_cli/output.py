@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from toolnotary_cli.telling import for_log
+from toolnotary_cli.telling import for_log, is_runner
 from toolnotary_verifier.escape import escape, visible
 
 Format = Literal["text", "json", "sarif", "github", "markdown", "html"]
@@ -32,7 +32,7 @@ class Output:
             text: the same for people: one string, or lines; text from a server already escaped (see `shown`).
         """
         if self.is_json:
-            _print(json_text(document))
+            _print(json_for_log(json_text(document)))
             return
         # In one piece: click flushes after each, and a listing has a line a tool.
         lines = [text] if isinstance(text, str) else list(text)
@@ -64,6 +64,11 @@ def json_text(document: object) -> str:
 
     halves = r"\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f].."
     return re.sub(halves, lambda met: r"\ufffd" if len(met[0]) == 6 else met[0], text)
+
+
+def json_for_log(text: str) -> str:
+    """The same document where the runner of GitHub Actions reads it: it finds no command in there."""
+    return text.replace("##[", "#\\u0023[") if is_runner() else text
 
 
 def shown(text: str, *, limit: int | None = 200) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
 import click
 
-from toolnotary_cli.output import Format, Output
+from toolnotary_cli.output import Format, Output, json_for_log
+from toolnotary_cli.telling import for_log
 
 if TYPE_CHECKING:
     from toolnotary_cli.rendering.report import Report
@@ -98,14 +99,15 @@ class Reporting(Output):
         for form, path in self._files:
             from toolnotary_verifier.files import replace_file
 
-            replace_file(path, (click.unstyle(_drawn(form, result)) + "\n").encode("utf-8"))
+            drawn = _for_log(form, click.unstyle(_drawn(form, result)))  # it may be printed later
+            replace_file(path, f"{drawn}\n".encode())
         if self.format == "json":
             self.result(result.document(), "")
         elif self.format == "text":
             self.result(None, result.lines(Screen.here(is_whole=self._is_whole)))
         else:
             self._summarize(result)
-            click.echo(_drawn(self.format, result))
+            click.echo(_for_log(self.format, _drawn(self.format, result)))
 
     def _summarize(self, result: Result) -> None:
         """For a job of GitHub Actions, which names the file of its summary."""
@@ -139,6 +141,15 @@ def _drawn(form: Format, result: Result) -> str:
     from toolnotary_cli.rendering.page import html
 
     return html(report)
+
+
+def _for_log(form: Format, text: str) -> str:
+    """What the runner of GitHub Actions takes no command from that is not ours."""
+    if form in ("json", "sarif"):
+        return json_for_log(text)
+    if form == "github":
+        return "\n".join(f"{line[:2]}{for_log(line[2:])}" for line in text.split("\n"))
+    return for_log(text)
 
 
 def report_file(text: str) -> tuple[Format, Path]:

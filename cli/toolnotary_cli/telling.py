@@ -91,12 +91,17 @@ def for_log(text: str) -> str:
 
     A command begins a line with `::`, or stands anywhere as `##[...]`. Whoever means one prints it elsewhere.
     """
-    if os.environ.get("GITHUB_ACTIONS") != "true" or not ("::" in text or "##[" in text):
+    if not is_runner() or not ("::" in text or "##[" in text):
         return text
     lines = (
         f": {line.lstrip()[1:]}" if line.lstrip().startswith("::") else line for line in text.split("\n")
     )
     return "\n".join(lines).replace("##[", "## [")
+
+
+def is_runner() -> bool:
+    """Whether what is printed is read by the runner of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def is_nowhere() -> bool:

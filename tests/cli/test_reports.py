@@ -314,18 +314,22 @@ def test_the_document_of_a_check_tells_the_class_where_it_was_asked_for(bench: B
     assert (code, "risk" in document["servers"][0]) == (1, False)
 
 
+@pytest.mark.parametrize("form", FORMATS)
 def test_in_a_job_of_github_no_text_is_a_command_to_the_runner(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    form: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     new = tool(description="##[error]pwned\n::error::pwned", title="x ##[add-matcher]y")
-    _, out, _ = bench.run("diff", *sides(bench, [tool()], [new]))
+    given = sides(bench, [tool()], [new])
+    _, out, _ = bench.run("diff", *given, "--format", form, "--report", f"{form}=out")
     _, _, err = bench.run("diff", "##[error]pwned", "x")
     assert "pwned" in out
     assert "pwned" in err
+    assert form not in ("json", "sarif") or "##[error]pwned" in str(json.loads(out))
+    assert Path("out").read_text(encoding="utf-8") == out
     for line in (out + err).splitlines():
         assert "##[" not in line
-        assert not line.lstrip().startswith("::")
+        assert not line.lstrip().startswith("::") or line.startswith(("::warning file=", "::notice file="))
 
 
 def test_of_a_new_tool_a_screen_shows_what_it_says_of_itself(bench: Bench) -> None:
