@@ -175,6 +175,20 @@ def test_the_same_edit_in_many_places_is_one_finding_in_every_format(bench: Benc
     assert bench.run("diff", *given, "--format", "html")[1].count("<article>") == 1
 
 
+def test_a_name_and_a_value_at_one_place_are_that_place_once_under_one_name(bench: Bench) -> None:
+    new = [tool(f"t{n}", _meta={POISON: POISON}) for n in range(3)]
+    given = sides(bench, [tool(f"t{n}") for n in range(3)], new)
+    (result,) = (
+        one
+        for one in sarif(bench.run("diff", *given, "--format", "sarif")[1])
+        if one["ruleId"] == "text-conceals"
+    )
+    assert result["properties"]["places"] == 3
+    assert len(set(result["properties"]["rules"])) == len(result["properties"]["rules"])
+    out = bench.run("diff", *given, "--format", "markdown")[1].split("####")[1]
+    assert len(set(re.findall("^- .*", out, re.MULTILINE))) == len(re.findall("^- .*", out, re.MULTILINE))
+
+
 def test_github_gets_nine_annotations_and_a_count_and_the_rest_in_a_summary(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

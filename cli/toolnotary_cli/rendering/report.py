@@ -173,12 +173,13 @@ def items_of(
     """
     together: dict[tuple[Place, ...], list[Group]] = {}
     for group in groups:
-        places = tuple(Place(one.kind, one.name, one.path) for one in group.findings)
+        # A name and what stands at it can both be found, at one place.
+        places = tuple(dict.fromkeys(Place(one.kind, one.name, one.path) for one in group.findings))
         together.setdefault(places, []).append(group)
     for places, found in together.items():
         first = found[0].finding
         yield Item(
-            rules=tuple(group.rule for group in found),
+            rules=tuple(dict.fromkeys(group.rule for group in found)),
             places=places,
             location=locate(places[0]),
             old=first.old,

@@ -149,10 +149,10 @@ def _empty(schema: JsonObject, _: str) -> JsonObject:
 
 def _title(schema: JsonObject, name: str) -> JsonObject:
     title = schema.get("title")
-    return _without(schema, "title") if isinstance(title, str) and _repeats(title, name) else schema
+    return _without(schema, "title") if isinstance(title, str) and repeats(title, name) else schema
 
 
-def _repeats(title: str, name: str) -> bool:
+def repeats(title: str, name: str) -> bool:
     """Whether a title says no more than a name: `Repo Path` of `repo_path`, `GitLogInput` of `git_log`."""
     if not _PLAIN.fullmatch(title):
         return False
