@@ -536,33 +536,50 @@ def test_a_reference_that_means_another_map_than_before_is_no_generator() -> Non
 # The order of a set, and values of the machine
 
 
-def defaulting(words: Any) -> Tool:
-    return tool("search_things", inputSchema={"type": "object", "properties": {"f": {"default": words}}})
+WORDS = ["id", "name", "status", "owner", "created", "updated", "labels", "priority", "parent"]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [("id,name,status", "status,id,name"), (["id", "name"], ["name", "id"])]
-)
-def test_words_in_another_order_are_the_order_of_a_set(before: Any, after: Any) -> None:
-    found = told([defaulting(before)], [defaulting(after)])
+def listing(keyword: str, words: Any, *, count: int = 3) -> list[Tool]:
+    schema = {"type": "object", "properties": {"f": {keyword: words}}}
+    return [tool(f"search_{kind}", inputSchema=schema) for kind in ("things", "people", "places")[:count]]
+
+
+@pytest.mark.parametrize("keyword", ["enum", "required"])
+def test_many_identifiers_in_another_order_in_three_tools_are_the_order_of_a_set(keyword: str) -> None:
+    found = told(listing(keyword, WORDS), listing(keyword, WORDS[::-1]))
     assert found.account_for_all
-    assert named(found) == {Cause.SET_ORDER: 1}
+    assert named(found) == {Cause.SET_ORDER: 3}
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("keyword", "before", "after"),
     [
-        ("id,name,status", "status,id,secret"),
-        ("id,name,status", "status,id"),
-        ("id,name", "id,name,name"),
-        ("do not,never,stop", "never,do not,stop"),
-        ([1, 2], [2, 1]),
+        ("enum", WORDS, [*WORDS[1:], "secret"]),
+        ("enum", WORDS, WORDS[::-1][1:]),
+        ("enum", WORDS[:8], [*WORDS[:7][::-1], WORDS[0]]),
+        ("enum", WORDS[:7], WORDS[:7][::-1]),
+        ("enum", [*range(9)], [*range(9)][::-1]),
+        ("default", WORDS, WORDS[::-1]),
+        ("default", ",".join(WORDS), ",".join(WORDS[::-1])),
+        ("default", "rm,-i,-r,tmp,keep", "rm,-r,keep,-i,tmp"),
+        ("enum", ["confirm", "delete"], ["delete", "confirm"]),
+        ("enum", [*WORDS, "-i"], ["-i", *WORDS]),
+        ("enum", [*WORDS, "--force"], ["--force", *WORDS]),
+        ("enum", [*WORDS, "some-kind"], ["some-kind", *WORDS]),
+        ("enum", [*WORDS, "not"], ["not", *WORDS]),
+        ("enum", [*WORDS, "a phrase"], ["a phrase", *WORDS]),
+        ("enum", ["do", "not", "skip", "ask", *WORDS], ["ask", "do", "not", "skip", *WORDS]),
     ],
 )
-def test_other_words_sentences_and_numbers_are_no_set(before: Any, after: Any) -> None:
-    found = told([defaulting(before)], [defaulting(after)])
+def test_a_list_that_somebody_may_have_put_in_order_is_no_set(keyword: str, before: Any, after: Any) -> None:
+    found = told(listing(keyword, before), listing(keyword, after))
     assert not found.named
-    assert names(found) == ["search_things"]
+    assert names(found) == ["search_people", "search_places", "search_things"]
+
+
+def test_a_list_in_another_order_in_two_tools_is_no_set() -> None:
+    old, new = (listing("enum", words, count=2) for words in (WORDS, WORDS[::-1]))
+    assert not told(old, new).named
 
 
 def zoned(zone: str, *, path: str = "/home/a/pictures") -> list[Tool]:
@@ -603,11 +620,11 @@ def test_any_other_word_is_no_value_of_the_machine(new: list[Tool]) -> None:
 
 
 def test_several_causes_share_what_differs() -> None:
-    old = [*server(7), defaulting("id,name,status")]
-    new = [*changed(server(7)[:4], without("additionalProperties")), defaulting("status,name,id")]
+    old = [*server(7), *listing("enum", WORDS)]
+    new = [*changed(server(7)[:4], without("additionalProperties")), *listing("enum", WORDS[::-1])]
     found = told(old, new)
     assert found.account_for_all
-    assert named(found) == {Cause.CONFIGURATION: 3, Cause.SCHEMA_GENERATOR: 4, Cause.SET_ORDER: 1}
+    assert named(found) == {Cause.CONFIGURATION: 3, Cause.SCHEMA_GENERATOR: 4, Cause.SET_ORDER: 3}
 
 
 def drift(tools: list[Tool]) -> list[Tool]:
@@ -624,7 +641,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(inner, (*path, step))
 
 
-PLACES = list(places([*drift(server(7)), defaulting("b,a,c")]))
+PLACES = list(places([*drift(server(7)), *listing("enum", WORDS[::-1])]))
 
 
 @given(
@@ -634,8 +651,8 @@ PLACES = list(places([*drift(server(7)), defaulting("b,a,c")]))
 )
 def test_no_word_that_is_new_is_ever_accounted_for(place: tuple[Any, ...], word: str, how: str) -> None:
     """Wherever a word is put into a server that drifted honestly, the causes no longer account for all."""
-    old = [*server(7), defaulting("a,b,c")]
-    honest = [*drift(server(7)), defaulting("b,a,c")]
+    old = [*server(7), *listing("enum", WORDS)]
+    honest = [*drift(server(7)), *listing("enum", WORDS[::-1])]
     assert told(old, honest).account_for_all
     new: Any = copy.deepcopy(honest)
     holder = None
@@ -658,7 +675,7 @@ def test_no_word_that_is_new_is_ever_accounted_for(place: tuple[Any, ...], word:
 def says_nothing_new(old: list[Tool], new: list[Any]) -> bool:
     """Whether every text of a surface is pinned, but for blanks that do not count (`equiv/1`)."""
     known, found = ({text.strip(" \n") for text in texts(side)} for side in (old, new))
-    return found <= known | {"b,a,c", "execution", "taskSupport", "forbidden"}
+    return found <= known | {"execution", "taskSupport", "forbidden"}
 
 
 def texts(value: Any) -> Iterator[str]:

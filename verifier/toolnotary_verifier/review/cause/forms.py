@@ -28,8 +28,29 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?:[ _.-][A-Za-z0-9]+)*")
 _ENDING: Final = re.compile(
     r"(?:arguments|args|params|parameters|input|request|output|response|result|schema|model)$"
 )
-_WORD: Final = re.compile(r"[A-Za-z0-9_.:*-]{1,64}")
-_SETS: Final[tuple[str, ...]] = ("default", "enum", "required")
+# What a list is of that nobody put in order: many identifiers, all in one style. A default is an order to do
+# something, and so is no set.
+_SETS: Final[tuple[str, ...]] = ("enum", "required")
+_LONG: Final = 8
+_STYLES: Final = tuple(
+    re.compile(style)
+    for style in (
+        r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*",
+        r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*",
+        r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*",
+        r"[a-z]+(?:[A-Z][a-z0-9]*)*",
+        r"(?:[A-Z][a-z0-9]*)+",
+    )
+)
+# Words of which sentences are made: with one of them among it, a list may be read as one.
+_SENTENCE: Final = frozenset(
+    (
+        *("a", "all", "always", "an", "and", "any", "are", "ask", "be", "before", "but", "call", "can", "do"),
+        *("dont", "except", "first", "for", "from", "if", "in", "instead", "is", "it", "must", "never", "no"),
+        *("not", "of", "on", "only", "or", "please", "should", "skip", "tell", "that", "the", "them", "then"),
+        *("this", "to", "unless", "use", "user", "when", "with", "without", "you", "your"),
+    )
+)
 _LOCAL: Final = "#/definitions/"
 
 # Rewrites one schema without those inside; the text is what it belongs to: a property, or the tool.
@@ -198,20 +219,20 @@ def _safe_integers(schema: JsonObject, _: str) -> JsonObject:
 
 
 def _set_order(schema: JsonObject, _: str) -> JsonObject:
-    """Lists of words that are sets, sorted: what a schema requires, enumerates or takes by default."""
+    """Lists of words that are sets, sorted: what a schema requires or enumerates."""
     found = ((keyword, _sorted(schema[keyword])) for keyword in _SETS if keyword in schema)
     changed = {keyword: words for keyword, words in found if words is not None}
     return {**schema, **changed} if changed else schema
 
 
 def _sorted(value: JsonValue) -> JsonValue:
-    """The words of a list, or of a text between commas, in order; None where it is no such thing."""
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, list) or len(words) < 2:
+    """The words of a list in order; None where somebody may have put them in the one that they have."""
+    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+    if not isinstance(value, list) or not _LONG <= len(words) == len(value):
         return None
-    if not all(isinstance(word, str) and _WORD.fullmatch(word) for word in words):
-        return None
-    return ",".join(sorted(words)) if isinstance(value, str) else sorted(words)
+    is_one_style = any(all(map(style.fullmatch, words)) for style in _STYLES)
+    is_said = any(word.casefold() in _SENTENCE for word in words)
+    return [*sorted(words)] if is_one_style and not is_said else None
 
 
 _DEFINITIONS: Final = Form("definitions or $defs", _definitions)

@@ -120,6 +120,10 @@ class Members:
             for place, forms in needed.items()
             if all(form is IN_ORDER or (form.id, place[1]) in alike for form in forms)
         }
+        ordered = [place for place, forms in accepted.items() if IN_ORDER in forms]
+        if len({key for key, _ in ordered}) < MANY:
+            accepted = {place: forms for place, forms in accepted.items() if IN_ORDER not in forms}
+            ordered = []
         generated = [place for place, forms in accepted.items() if forms != [IN_ORDER]]
         if generated:
             ids = dict.fromkeys(
@@ -130,7 +134,6 @@ class Members:
                 generated,
                 f"schemas of {_tools(generated)} differ alike, and only in: {', '.join(ids)}",
             )
-        ordered = [place for place, forms in accepted.items() if IN_ORDER in forms]
         if ordered:
             evidence = f"the same words stand in another order in schemas of {_tools(ordered)}"
             self._account(Cause.SET_ORDER, ordered, evidence)
