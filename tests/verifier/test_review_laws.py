@@ -114,6 +114,45 @@ def test_groups_are_in_order_of_risk_and_hold_every_finding_once() -> None:
     assert len(set(found.findings)) == len(found.findings)
 
 
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"type": "object"},
+        {"type": "object", "properties": {}},
+        {"type": "object", "properties": {}, "required": [], "additionalProperties": True},
+        {"type": ["object", "null"], "additionalProperties": {}, "$schema": "x", "title": "tArguments"},
+        {"type": "object", "minProperties": 0, "anyOf": [{}, True], "description": "Anything."},
+        {"additionalProperties": {"additionalProperties": True}, "propertyNames": {}},
+        {},
+        None,
+    ],
+)
+def test_a_schema_that_takes_anything_now_is_high_in_one_tool_as_in_many(new: Any, count: int) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in "abc"}}
+    sides = [
+        tools(*({"name": f"t{n}", **({} if side is None else {"inputSchema": side})} for n in range(count)))
+        for side in (schema, new)
+    ]
+    told = [(group.rule.id, group.count) for group in review(*sides).groups]
+    assert told == [("schema-vanished", count)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"properties": {"a": {}}}, {"additionalProperties": False}),
+        ({"properties": {"a": {}, "b": {}}}, {"properties": {"a": {}}}),
+        ({"properties": {"a": {}}}, {"$ref": "#/$defs/a", "$defs": {"a": {"required": ["a"]}}}),
+        ({"properties": {}, "additionalProperties": False}, {"properties": {}}),
+        ({"title": "A"}, {"title": "B"}),
+    ],
+)
+def test_a_schema_that_says_less_or_says_it_elsewhere_did_not_vanish(old: Any, new: Any) -> None:
+    sides = [tools({"name": "t", "inputSchema": {"type": "object", **side}}) for side in (old, new)]
+    assert "schema-vanished" not in {group.rule.id for group in review(*sides).groups}
+
+
 def test_risks_compare_by_how_much() -> None:
     assert list(Risk) == sorted(Risk)
     assert Risk.HIGH >= Risk.MEDIUM > Risk.LOW

@@ -249,7 +249,7 @@ CASES: dict[str, tuple[tuple[Side, Side], tuple[Side, Side]]] = {
     ),
     "schema-vanished": (
         (BASE, edited(("inputSchema", {"$schema": "http://json-schema.org/draft-07/schema#"}))),
-        (BASE, edited(("inputSchema", {"type": "object"}))),
+        (BASE, edited(("inputSchema", {"type": "object", "additionalProperties": False}))),
     ),
     "ref-remote": (
         (BASE, edited((f"{PROPERTY}/where/$ref", "https://example.test/place.json"))),

@@ -17,6 +17,12 @@ Told = tuple[Rule, Steps]
 # Keywords that only say together which values are taken.
 _SHAPE: Final = frozenset(("$dynamicRef", "$ref", "allOf", "anyOf", "nullable", "oneOf", "type"))
 
+# What is said of members without a name, and words by which nothing is taken or refused.
+_OTHERS: Final = frozenset(("additionalProperties", "propertyNames", "unevaluatedProperties"))
+_NOTES: Final = frozenset(
+    ("$comment", "$defs", "$id", "$schema", "default", "definitions", "description", "examples", "title")
+)
+
 
 class _Sides(NamedTuple):
     """One schema on both sides, and the documents that its references lead into."""
@@ -36,7 +42,7 @@ def schema_rules(old: JsonValue, new: JsonValue, places: Iterable[Steps]) -> Ite
         new: the whole schema of now.
         places: every place that differs.
     """
-    if _is_vacuous(new) and not _is_vacuous(old):
+    if _vanished(old, new):
         yield schema.SCHEMA_VANISHED, ()
         return
     if same(old, old, new, new):
@@ -57,6 +63,34 @@ def schema_rules(old: JsonValue, new: JsonValue, places: Iterable[Steps]) -> Ite
 def _is_vacuous(value: JsonValue) -> bool:
     """Whether a schema says nothing: what is left of one whose generator lost the types."""
     return value is True or value is ABSENT or (isinstance(value, dict) and value.keys() <= {"$schema"})
+
+
+def _vanished(old: JsonValue, new: JsonValue) -> bool:
+    """Whether a schema said something, and any arguments at all are taken now.
+
+    One that named nothing and was closed only opens.
+    """
+    if _is_vacuous(new) and not _is_vacuous(old):
+        return True
+    named = {key: one for key, one in old.items() if key not in _OTHERS} if isinstance(old, dict) else old
+    return _takes_all(new) and not _takes_all(named)
+
+
+def _takes_all(value: JsonValue) -> bool:
+    """Whether a schema takes every object and names no member of it, however that is written."""
+    if not isinstance(value, dict):
+        return value is True or value is ABSENT
+    return all(_is_idle(keyword, one) for keyword, one in value.items())
+
+
+def _is_idle(keyword: str, value: JsonValue) -> bool:
+    if keyword in _OTHERS:
+        return _takes_all(value)
+    if keyword in ("allOf", "anyOf", "oneOf"):
+        return isinstance(value, list) and all(map(_takes_all, value))
+    if keyword == "type":
+        return value == "object" or (isinstance(value, list) and "object" in value)
+    return keyword in _NOTES or value in ({}, [], 0, False, None)
 
 
 def _of_schema(sides: _Sides, changed: Iterable[Steps]) -> Iterator[Told]:
