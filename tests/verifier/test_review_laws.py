@@ -168,10 +168,19 @@ def test_no_word_of_the_server_lowers_a_risk(word: str) -> None:
     assert review(described("Reads."), dressed).risk >= plain.risk
 
 
-@pytest.mark.parametrize("value", ["true", 1, None, [], {}])
-def test_a_hint_that_is_no_boolean_counts_as_one_that_says_safe(value: Any) -> None:
-    old, new = ({"name": "t", "annotations": {"readOnlyHint": hint}} for hint in (False, value))
-    assert review(tools(old), tools(new)).risk is Risk.HIGH
+@pytest.mark.parametrize("value", ["true", "false", 1, None, [], {}])
+@pytest.mark.parametrize("old", [{}, {"readOnlyHint": False}, {"readOnlyHint": True}])
+def test_a_hint_that_is_no_boolean_is_high_whatever_stood_there(old: Any, value: Any) -> None:
+    sides = ({"name": "t", "annotations": hints} for hints in (old, {"readOnlyHint": value}))
+    found = review(*map(tools, sides))
+    assert [(group.rule.id, group.risk) for group in found.groups] == [("hint-unclear", Risk.HIGH)]
+
+
+@pytest.mark.parametrize("new", [{}, {"annotations": None}, {"annotations": {}}, {"annotations": "none"}])
+@pytest.mark.parametrize("warning", [{"destructiveHint": True}, {"readOnlyHint": False}])
+def test_a_warning_that_is_gone_is_told_as_such(warning: Any, new: Any) -> None:
+    found = review(tools({"name": "t", "annotations": warning}), tools({"name": "t", **new}))
+    assert [(group.rule.id, group.risk) for group in found.groups] == [("hint-withdrawn", Risk.MEDIUM)]
 
 
 def test_the_name_that_a_new_one_passes_for_is_named() -> None:

@@ -179,6 +179,14 @@ CASES: dict[str, tuple[tuple[Side, Side], tuple[Side, Side]]] = {
         (BASE, edited(("annotations/destructiveHint", False))),
         (BASE, edited(("annotations/destructiveHint", ABSENT))),
     ),
+    "hint-unclear": (
+        (BASE, edited(("annotations/destructiveHint", "false"))),
+        (BASE, edited(("annotations/destructiveHint", False))),
+    ),
+    "hint-withdrawn": (
+        (edited(("annotations/destructiveHint", True)), edited(("annotations/destructiveHint", ABSENT))),
+        (BASE, edited(("annotations/readOnlyHint", True))),
+    ),
     "hint-claimed": (
         (BASE, edited(("annotations/idempotentHint", True))),
         (BASE, edited(("annotations/idempotentHint", False))),

@@ -24,7 +24,10 @@ def annotation_rule(name: str, old: JsonValue, new: JsonValue) -> Rule:
         return title_rule(old, new)
     if name not in _SAFE:
         return hints.HINT_OTHER
-    # What is no boolean is read by hosts as either one.
-    if new is not _SAFE[name] and (new is ABSENT or isinstance(new, bool)):
+    if new is ABSENT:
+        return hints.HINT_STRICTER if old is _SAFE[name] else hints.HINT_WITHDRAWN
+    if not isinstance(new, bool):
+        return hints.HINT_UNCLEAR
+    if new is not _SAFE[name]:
         return hints.HINT_STRICTER
     return hints.HINT_CLAIMED if old is ABSENT else hints.HINT_SAFER

@@ -13,6 +13,14 @@ HINT_SAFER: Final = Rule(
     "`destructiveHint` went from true to false",
     "See what the tool does. Accept only if it really changed.",
 )
+HINT_UNCLEAR: Final = Rule(
+    "hint-unclear",
+    Risk.HIGH,
+    "a hint that is neither true nor false",
+    "One host reads it as true and another as false, whatever it looks like to a person.",
+    '`destructiveHint` went from true to the text "false"',
+    "Do not accept it; ask for a boolean.",
+)
 HINT_CLAIMED: Final = Rule(
     "hint-claimed",
     Risk.MEDIUM,
@@ -20,6 +28,14 @@ HINT_CLAIMED: Final = Rule(
     "As `hint-safer`; but where nothing was said before, most servers only begin to say anything.",
     "`readOnlyHint: true` was added",
     "See that the tools which say so do nothing but read.",
+)
+HINT_WITHDRAWN: Final = Rule(
+    "hint-withdrawn",
+    Risk.MEDIUM,
+    "a hint that warned is gone",
+    "Where nothing is said a host goes by its own idea of the tool, which can be that it is safe.",
+    "`destructiveHint: true` is gone",
+    "See whether your host still asks before it calls the tool.",
 )
 HINT_STRICTER: Final = Rule(
     "hint-stricter",
