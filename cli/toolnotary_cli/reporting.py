@@ -14,6 +14,8 @@ import click
 
 from toolnotary_cli.output import Format, Output, json_for_log
 from toolnotary_cli.telling import for_log
+from toolnotary_verifier.errors import ConfigurationError
+from toolnotary_verifier.escape import escape
 
 if TYPE_CHECKING:
     from toolnotary_cli.rendering.report import Report
@@ -83,6 +85,7 @@ class Reporting(Output):
             from toolnotary_verifier.files import expect_writable
 
             for _, path in files:
+                _expect_folder(path)
                 expect_writable(path)
 
     @property
@@ -106,16 +109,28 @@ class Reporting(Output):
         elif self.format == "text":
             self.result(None, result.lines(Screen.here(is_whole=self._is_whole)))
         else:
-            self._summarize(result)
-            click.echo(_for_log(self.format, _drawn(self.format, result)))
+            drawn = _annotated(result) if self.format == "github" else _drawn(self.format, result)
+            click.echo(_for_log(self.format, drawn))
 
-    def _summarize(self, result: Result) -> None:
-        """For a job of GitHub Actions, which names the file of its summary."""
-        from toolnotary_cli.rendering.github import SUMMARY_VARIABLE, add_summary
 
-        summary = os.environ.get(SUMMARY_VARIABLE)
-        if self.format == "github" and summary:
-            add_summary(result.report(), Path(summary))
+def _annotated(result: Result) -> str:
+    """For a job of GitHub Actions, which names the file of its summary, or else says what shows the rest."""
+    from toolnotary_cli.rendering.github import IN_SUMMARY, SUMMARY_VARIABLE, add_summary, annotations
+
+    summary, report = os.environ.get(SUMMARY_VARIABLE), result.report()
+    if summary and add_summary(report, Path(summary)):
+        return "\n".join(annotations(report, rest_in=IN_SUMMARY))
+    return "\n".join(annotations(report))
+
+
+def _expect_folder(path: Path) -> None:
+    """Refuse a path that leads nowhere: a folder made of a slip of the pen would never be looked into."""
+    if not path.parent.is_dir():
+        raise ConfigurationError(
+            "file-not-writable",
+            f"{escape(str(path), limit=300)}: the folder does not exist",
+            remedy="make the folder, or name a file in one that exists",
+        )
 
 
 def _drawn(form: Format, result: Result) -> str:

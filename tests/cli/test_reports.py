@@ -119,6 +119,14 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_looked_at(be
     assert err.startswith("error: file-not-writable: ")
 
 
+@pytest.mark.parametrize("command", [("diff", "nothing.json", "nowhere.json"), ("check", "nothing.json")])
+def test_a_folder_that_does_not_exist_is_told_and_not_made(command: tuple[str, ...], bench: Bench) -> None:
+    code, out, err = bench.run(*command, "--report", "sarif=nowhere/deep/out.sarif")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: file-not-writable: nowhere/deep/out.sarif: the folder does not exist\n")
+    assert not Path("nowhere").exists()
+
+
 @pytest.mark.parametrize(
     ("new", "codes"),
     [
@@ -202,6 +210,23 @@ def test_github_gets_nine_annotations_and_a_count_and_the_rest_in_a_summary(
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert all(f"t{number:03}" in text for number in range(30))
+
+
+@pytest.mark.parametrize("there", [None, SUMMARY - 10_000, SUMMARY - 10, SUMMARY + 1000])
+def test_what_no_summary_shows_is_shown_by_what_the_annotation_names(
+    there: int | None, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    if there is not None:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+        Path("summary.md").write_bytes(b"x" * there)
+    given = sides(bench, *bump(60))
+    last = bench.run("diff", *given, "--format", "github")[1].splitlines()[-1]
+    assert "job summary" not in last
+    assert last.endswith("see --format text, or a file of --report sarif=FILE")
+    out = bench.run("diff", *given, "--format", "text", "--report", "sarif=FILE")[1]
+    for shown in (out, Path("FILE").read_text(encoding="utf-8")):
+        assert all(f"t{number:03}" in shown for number in range(60))
 
 
 @pytest.mark.parametrize("there", [0, SUMMARY - 10_000, SUMMARY - 10, SUMMARY + 1000])

@@ -35,8 +35,13 @@ _TICKS: Final = re.compile("`+")
 _SPECIAL: Final = re.compile(r"[\\*_\[\]<>~|&#@]")
 
 
-def markdown(report: Report, *, most: int = COMMENT) -> str:
-    """The report, as many findings as fit, the worst first.
+def markdown(report: Report) -> str:
+    """The report as a comment."""
+    return bounded(report, most=COMMENT)[0]
+
+
+def bounded(report: Report, *, most: int) -> tuple[str, int]:
+    """The report, as many findings as fit, the worst first, and how many that are.
 
     Args:
         report: what to draw.
@@ -61,7 +66,7 @@ def markdown(report: Report, *, most: int = COMMENT) -> str:
         told.append(f"and {counted(len(rest), 'more finding')} ({counted_risks(rest)})\n")
     if notes and not rest and _size(notes) < room:
         told += ["Notes\n", *notes]
-    return "\n".join([*head, *told])
+    return "\n".join([*head, *told]), count
 
 
 def _size(lines: Iterable[str]) -> int:
