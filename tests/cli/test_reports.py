@@ -248,6 +248,29 @@ def test_a_comment_is_short_enough_and_says_how_much_is_left_out(bench: Bench) -
     assert OUTLIER in out.split("####")[1]
 
 
+def test_a_page_is_bounded_and_says_how_much_is_left_out(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolnotary_cli.rendering.page.MOST", 20_000)
+    monkeypatch.setattr("toolnotary_cli.rendering.page._MOST_TEXT", 5_000)
+    old, new = bump(300)
+    new[150]["title"] = "<b>" * 1_000
+    new[151]["description"] = f"{POISON} {'<b>' * 1_000}"
+    given = sides(bench, old, new)
+    out = bench.run("diff", *given, "--format", "html")[1]
+    assert len(out) < 35_000, "of which a third is the style"
+    first = out.split("<article>")[1]
+    assert "t151" in first
+    assert "and more text; --format json shows all of it" in first
+    more = re.search(r"and (\d+) more findings \([^)]*\); --format json shows them", out)
+    told = re.search(r"(\d+) findings: ", out)
+    assert more is not None
+    assert told is not None
+    assert int(told[1]) == out.count("<article>") + int(more[1])
+    everything = json.loads(bench.run("diff", *given, "--format", "json")[1])
+    assert "<b>" * 1_000 in json.dumps(everything)
+
+
 def test_a_finding_points_to_the_line_of_the_definition_in_the_file(bench: Bench) -> None:
     old = bench.listing(tool("a"), tool("b"), name="old.json")
     Path("new.json").write_text(json.dumps({"tools": [tool("a"), tool("b", title="T")]}, indent=1), "utf-8")

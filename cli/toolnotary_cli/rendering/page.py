@@ -7,7 +7,7 @@ Markup comes from `page.markup` alone, in which nothing can go unescaped.
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from toolnotary_cli.page.markup import Markup, document, element, joined
@@ -22,6 +22,11 @@ _STYLE: Final = b64encode(hashlib.sha256(STYLE.encode()).digest()).decode("ascii
 _POLICY: Final = f"default-src 'none'; style-src 'sha256-{_STYLE}'; form-action 'none'; base-uri 'none'"
 # Steps of the search for common words in one text: fewer after the items that a person reads closely.
 _STEPS, _CLOSELY, _STEPS_LATER = 10_000, 100, 500
+# Characters of all findings and of the text of one, places of one, and notes: what a browser take.
+MOST: Final = 2_000_000
+_MOST_TEXT: Final = 300_000
+_MOST_PLACES: Final = 1_000
+_MOST_NOTES: Final = 1_000
 _BADGE: Final = {
     Risk.CRITICAL: "badge kept",
     Risk.HIGH: "badge kept",
@@ -32,20 +37,29 @@ _BADGE: Final = {
 
 
 def html(report: Report) -> str:
-    """The report as the text of a file."""
+    """The report as the text of a file, as many findings as fit, the worst first."""
     told = counted_risks(report.items) or "nothing found"
     body = [
         element("p", f"toolnotary {report.command}", class_="brand"),
         element("h1", report.headline),
         element("p", f"{counted(len(report.items), 'finding')}: {told}", class_="lead"),
         *(element("p", cause, class_="note") for cause in report.causes),
-        *(
-            _article(item, steps=_STEPS if number < _CLOSELY else _STEPS_LATER)
-            for number, item in enumerate(report.items)
-        ),
     ]
-    if report.notes:
-        notes = [element("li", note) for note in report.notes]
+    room = MOST
+    articles: list[Markup] = []
+    for number, item in enumerate(report.items):
+        article = _article(item, steps=_STEPS if number < _CLOSELY else _STEPS_LATER)
+        room -= len(article.html)
+        if room < 0:
+            break
+        articles.append(article)
+    body += articles
+    rest = report.items[len(articles) :]
+    if rest:
+        more = f"and {counted(len(rest), 'more finding')} ({counted_risks(rest)}); --format json shows them"
+        body.append(element("p", more, class_="lead"))
+    elif report.notes:
+        notes = [element("li", note) for note in report.notes[:_MOST_NOTES]]
         body.append(element("article", element("h2", "Notes"), element("ul", *notes)))
     return document(f"toolnotary {report.command}", STYLE, element("main", *body), policy=_POLICY)
 
@@ -62,12 +76,25 @@ def _article(item: Item, *, steps: int) -> Markup:
         *([element("p", item.detail)] if item.detail else []),
         element("p", f"{worst.why} {worst.remedy}", class_="why"),
     ]
-    return element("article", head, *told, *_places(item), *_text(item, steps))
+    return element("article", head, *told, *_places(item), *_fitting(_text(item, steps)))
+
+
+def _fitting(blocks: Iterable[Markup]) -> Iterator[Markup]:
+    """As much text as an item may have, so that the worst one of a report always fits."""
+    used = 0
+    for block in blocks:
+        used += len(block.html)
+        if used > _MOST_TEXT:
+            yield element("p", "and more text; --format json shows all of it", class_="note")
+            return
+        yield block
 
 
 def _places(item: Item) -> Iterator[Markup]:
     if len(item.places) > 1:
-        listed = [element("li", element("code", place.told)) for place in item.places]
+        listed = [element("li", element("code", place.told)) for place in item.places[:_MOST_PLACES]]
+        if len(item.places) > _MOST_PLACES:
+            listed.append(element("li", f"and {counted(len(item.places) - _MOST_PLACES, 'more place')}"))
         summary = element("summary", counted(len(item.places), "place"))
         yield element("details", summary, element("ul", *listed))
 
