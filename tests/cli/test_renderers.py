@@ -213,9 +213,9 @@ def test_a_sentence_that_came_is_read_as_one_whatever_words_it_shares_with_the_o
 
 def read_back(drawn: str) -> list[str]:
     """The old and the new text of what is drawn with marks, as somebody reads it who trusts them."""
-    sides = [re.sub(r"\{\+.*?\+\}", "", drawn), re.sub(r"\[-.*?-\]", "", drawn)]
-    bare = [re.sub(r"\{\+|\+\}|\[-|-\]", "", side) for side in sides]
-    return [re.sub(r"\\u\{([0-9a-f]+)\}", lambda met: chr(int(met[1], 16)), side) for side in bare]
+    mark = re.compile(r"\{\+(.*?)\+\}|\[-(.*?)-\]")
+    sides = [mark.sub(lambda met, side=side: met[side] or "", drawn) for side in (2, 1)]
+    return [re.sub(r"\\u\{([0-9a-f]+)\}", lambda met: chr(int(met[1], 16)), side) for side in sides]
 
 
 def drawn_texts(old: str, new: str) -> list[str]:
