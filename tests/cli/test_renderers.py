@@ -214,7 +214,7 @@ def test_a_sentence_that_came_is_read_as_one_whatever_words_it_shares_with_the_o
 def read_back(drawn: str) -> list[str]:
     """The old and the new text of what is drawn with marks, as somebody reads it who trusts them."""
     mark = re.compile(r"\{\+(.*?)\+\}|\[-(.*?)-\]")
-    sides = [mark.sub(lambda met, side=side: met[side] or "", drawn) for side in (2, 1)]
+    sides = [mark.sub(lambda met: met[2] or "", drawn), mark.sub(lambda met: met[1] or "", drawn)]
     return [re.sub(r"\\u\{([0-9a-f]+)\}", lambda met: chr(int(met[1], 16)), side) for side in sides]
 
 
