@@ -544,9 +544,17 @@ def listing(keyword: str, words: Any, *, count: int = 3) -> list[Tool]:
     return [tool(f"search_{kind}", inputSchema=schema) for kind in ("things", "people", "places")[:count]]
 
 
-@pytest.mark.parametrize("keyword", ["enum", "required"])
-def test_many_identifiers_in_another_order_in_three_tools_are_the_order_of_a_set(keyword: str) -> None:
-    found = told(listing(keyword, WORDS), listing(keyword, WORDS[::-1]))
+@pytest.mark.parametrize(
+    ("keyword", "before", "after"),
+    [
+        *((keyword, WORDS, WORDS[::-1]) for keyword in ("default", "enum", "required")),
+        ("default", ",".join(WORDS), ",".join(WORDS[::-1])),
+    ],
+)
+def test_many_identifiers_in_another_order_in_three_tools_are_the_order_of_a_set(
+    keyword: str, before: Any, after: Any
+) -> None:
+    found = told(listing(keyword, before), listing(keyword, after))
     assert found.account_for_all
     assert named(found) == {Cause.SET_ORDER: 3}
 
@@ -559,13 +567,14 @@ def test_many_identifiers_in_another_order_in_three_tools_are_the_order_of_a_set
         ("enum", WORDS[:8], [*WORDS[:7][::-1], WORDS[0]]),
         ("enum", WORDS[:7], WORDS[:7][::-1]),
         ("enum", [*range(9)], [*range(9)][::-1]),
-        ("default", WORDS, WORDS[::-1]),
-        ("default", ",".join(WORDS), ",".join(WORDS[::-1])),
+        ("default", ["confirm", "delete"], ["delete", "confirm"]),
+        ("default", "deny,allow", "allow,deny"),
+        ("default", ",".join([*WORDS, "-i"]), ",".join(["-i", *WORDS])),
         ("default", "rm,-i,-r,tmp,keep", "rm,-r,keep,-i,tmp"),
         ("enum", ["confirm", "delete"], ["delete", "confirm"]),
         ("enum", [*WORDS, "-i"], ["-i", *WORDS]),
         ("enum", [*WORDS, "--force"], ["--force", *WORDS]),
-        ("enum", [*WORDS, "some-kind"], ["some-kind", *WORDS]),
+        ("enum", [*WORDS, "some-kind", "other_kind"], ["some-kind", "other_kind", *WORDS]),
         ("enum", [*WORDS, "not"], ["not", *WORDS]),
         ("enum", [*WORDS, "a phrase"], ["a phrase", *WORDS]),
         ("enum", ["do", "not", "skip", "ask", *WORDS], ["ask", "do", "not", "skip", *WORDS]),

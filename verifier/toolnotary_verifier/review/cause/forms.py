@@ -28,9 +28,9 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?:[ _.-][A-Za-z0-9]+)*")
 _ENDING: Final = re.compile(
     r"(?:arguments|args|params|parameters|input|request|output|response|result|schema|model)$"
 )
-# What a list is of that nobody put in order: many identifiers, all in one style. A default is an order to do
-# something, and so is no set.
-_SETS: Final[tuple[str, ...]] = ("enum", "required")
+# What a list is of that nobody put in order: many identifiers, all in one style. A few may be the order in
+# which something is done.
+_SETS: Final[tuple[str, ...]] = ("default", "enum", "required")
 _LONG: Final = 8
 _STYLES: Final = tuple(
     re.compile(style)
@@ -219,20 +219,21 @@ def _safe_integers(schema: JsonObject, _: str) -> JsonObject:
 
 
 def _set_order(schema: JsonObject, _: str) -> JsonObject:
-    """Lists of words that are sets, sorted: what a schema requires or enumerates."""
+    """Lists of words that are sets, sorted: what a schema requires, enumerates or takes by default."""
     found = ((keyword, _sorted(schema[keyword])) for keyword in _SETS if keyword in schema)
     changed = {keyword: words for keyword, words in found if words is not None}
     return {**schema, **changed} if changed else schema
 
 
 def _sorted(value: JsonValue) -> JsonValue:
-    """The words of a list in order; None where somebody may have put them in the one that they have."""
-    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
-    if not isinstance(value, list) or not _LONG <= len(words) == len(value):
+    """The words of a list, or of a text between commas; None where somebody may have put them in order."""
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list) or len(words) < _LONG:
         return None
-    is_one_style = any(all(map(style.fullmatch, words)) for style in _STYLES)
-    is_said = any(word.casefold() in _SENTENCE for word in words)
-    return [*sorted(words)] if is_one_style and not is_said else None
+    names = [word for word in words if isinstance(word, str) and word.casefold() not in _SENTENCE]
+    if len(names) < len(words) or not any(all(map(style.fullmatch, names)) for style in _STYLES):
+        return None
+    return ",".join(sorted(names)) if isinstance(value, str) else [*sorted(names)]
 
 
 _DEFINITIONS: Final = Form("definitions or $defs", _definitions)
