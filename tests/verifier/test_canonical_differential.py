@@ -76,13 +76,13 @@ def assert_same(raw: bytes) -> None:
 @pytest.mark.parametrize("faults", [0.0, 0.02, 0.2])
 def test_both_implementations_agree_on_random_texts(faults: float) -> None:
     writer = Writer(int(faults * 100) + 1, faults=faults)
-    for _ in range(scaled(800, 120_000)):
+    for _ in range(scaled(800, 60_000)):
         assert_same(writer.text().encode())
 
 
 def test_both_implementations_agree_on_texts_as_servers_write_them_with_and_without_a_repeated_key() -> None:
     writer = Writer(23)
-    for _ in range(scaled(800, 100_000)):
+    for _ in range(scaled(800, 30_000)):
         value = json.loads(writer.text())
         compact = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
         objects = [place for place, mark in enumerate(compact) if mark == ord("{")]
@@ -95,7 +95,7 @@ def test_both_implementations_agree_on_texts_as_servers_write_them_with_and_with
 
 def test_both_implementations_agree_on_damaged_texts_and_raise_nothing_else() -> None:
     writer = Writer(7, faults=0.01)
-    for _ in range(scaled(1_500, 120_000)):
+    for _ in range(scaled(1_500, 60_000)):
         assert_same(writer.damaged(writer.text().encode()))
 
 
