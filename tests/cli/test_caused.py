@@ -273,7 +273,7 @@ def test_lock_and_approve_say_that_no_pin_covers_what_a_dispatcher_can_do(bench:
     line = "tool exe\\u{202e}cute takes the name of what it is to do: no pin covers what that can be"
     bench.shows(*tools(), dispatcher)
     lock = ("lock", "--server", "files", "--", *bench.launch)
-    assert line in bench.at_terminal(*lock, answers=NO).shown
+    assert line in bench.at_terminal(*lock, answers=(("[yes/no]", "no\n"),)).shown
     bench.shows(*tools())
     shown = bench.at_terminal(*lock, answers=(("[yes/no]", "yes\n"),)).shown
     assert "no pin covers" not in shown

@@ -60,7 +60,9 @@ def test_a_click_accepts_what_was_read(bench: Bench, browser: Browser) -> None:
         code, out, _ = page.end()
     assert (code, out.startswith("accepted: files")) == (0, True)
     assert bench.json("check", "--start")[0] == 0
-    assert [line for line in browser.complaints() if "favicon" not in line] == []
+    # A browser may send a form once more while the page goes on; what was answered is not answered again.
+    usual = ("favicon", "/answer - Failed to load resource: the server responded with a status of 409")
+    assert [line for line in browser.complaints() if not any(one in line for one in usual)] == []
 
 
 def test_a_click_declines_and_that_is_remembered(bench: Bench, browser: Browser) -> None:

@@ -14,21 +14,21 @@ from toolnotary_verifier.review.cause import causes_of
 VARIANTS = {
     "verified": 54,
     "equivalent": 6,
-    "no cause": 9,
+    "no cause": 6,
     "schema-generator": 4,
     "configuration-profile": 3,
-    "configuration-profile, the rest apart": 4,
+    "configuration-profile, the rest apart": 3,
     "environment-value, the rest apart": 2,
+    "set-order": 2,
+    "configuration-profile + set-order": 1,
+    "configuration-profile + set-order, the rest apart": 1,
     "schema-vanished": 1,
     "schema-vanished, the rest apart": 1,
 }
-# Other texts, other tools throughout or defaults in another order: nothing in the surfaces tells them from a
-# server that turned.
+# Other texts or other tools throughout: nothing in the surfaces tells them from a server that turned.
 ONLY_BY_SIGNATURE = {
     "chrome-devtools-mcp/1.11.0+cfg-slim",
     "firecrawl-mcp/3.26.0+cfg-selfhost",
-    "mcp-atlassian/0.23.1+cfg-readonly",
-    "mcp-atlassian/0.23.1+cfg-seed0",
     "mcp-server-motherduck/1.1.0+cfg-readonly",
 }
 # One tool more that is absent where many are: it says nothing to a model, and is noted by name in any case.
